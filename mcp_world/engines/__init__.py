@@ -1,0 +1,32 @@
+"""Engines: each predicts the observation of an action. They are found by entry point, group `mcp_world.engines`."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from weakref import WeakKeyDictionary
+
+from mcp_world.core.errors import BadInput
+from mcp_world.engines.contract import Engine
+from mcp_world.spec.model import ServerSpec
+
+_made: WeakKeyDictionary[ServerSpec, dict[tuple[str, str], Engine]] = WeakKeyDictionary()
+
+
+def engine_for(spec: ServerSpec, name: str = "procedural", locale: str = "en_US") -> Engine:
+    """The engine of this name for a spec; all worlds of the spec share it.
+
+    Args:
+        spec: The server.
+        name: An entry point of the group `mcp_world.engines`.
+        locale: For names and addresses; a Faker locale.
+
+    Raises:
+        BadInput: There is no such engine or locale.
+    """
+    known = _made.setdefault(spec, {})
+    if (name, locale) not in known:
+        found = {point.name: point for point in entry_points(group="mcp_world.engines")}
+        if name not in found:
+            raise BadInput(f"there is no engine {name!r}", where="--engine", do=f"Use one of: {', '.join(sorted(found))}.")
+        known[name, locale] = found[name].load()(spec, locale)
+    return known[name, locale]

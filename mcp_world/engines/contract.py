@@ -1,0 +1,63 @@
+"""The contract of every engine: `predict(request) -> prediction`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from mcp_world.core.ledger import Ledger
+from mcp_world.core.types import Action, Json, Prediction, Violation
+from mcp_world.spec.model import ServerSpec, Tool
+
+
+Facts = Mapping[str, Sequence[Mapping[str, Json]]]
+"""Records by kind, singular or plural: `{"issue": [{"number": 1, "title": "…"}]}`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What an engine is asked. It never sees the transport, a fault, or another world.
+
+    Args:
+        spec: The server that is impersonated.
+        tool: The tool that was called; its arguments have been checked.
+        action: The call.
+        ledger: The world's entities; changes made here are kept only if the observation is a success.
+        seed: The world's seed.
+        step: The step's number, from 1.
+        now: The world's time.
+        start: The world's time before its first step.
+        violations: What was wrong with the previous attempt at this step; empty at the first.
+        attempt: 0 at first, then 1, 2, …
+    """
+
+    spec: ServerSpec
+    tool: Tool
+    action: Action
+    ledger: Ledger
+    seed: int
+    step: int
+    now: datetime
+    start: datetime
+    violations: tuple[Violation, ...] = ()
+    attempt: int = 0
+
+
+class Engine(Protocol):
+    """Predicts the observation of an action."""
+
+    name: str
+
+    def state(self, ledger: Ledger, facts: Facts) -> None:
+        """Put the stated records of a new world into its empty ledger.
+
+        Raises:
+            BadInput: A record contradicts the schema of a result that would show it.
+        """
+        ...
+
+    async def predict(self, request: Request) -> Prediction:
+        """Answer one request."""
+        ...

@@ -1,0 +1,111 @@
+"""Values of one object that speak of each other are made to agree: times in order, totals that add up, counts that count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp_world.core.types import Json
+from mcp_world.engines.procedural.names import singular, words
+
+_FIRST = ("created", "start", "starts", "started", "opened", "begin", "begins", "from", "birth", "registered")
+_LATER = ("updated", "modified", "closed", "merged", "completed", "end", "ends", "ended", "finished", "resolved", "pushed", "deleted",
+          "published", "delivered", "to", "edited", "due", "expires")  # fmt: skip
+_AMOUNTS = ("price", "amount", "cost", "total", "subtotal", "unit_price", "line_total")
+
+
+def agree(record: dict[str, Json], properties: dict[str, Any]) -> dict[str, Json]:
+    """The record with its later times after its first, its totals summed and its counts counted.
+
+    Only values of the same type are put in place of others, so that what was valid by type stays so; bounds are left
+    to the caller's check. The record is changed in place and returned.
+    """
+    if len(record) < 2:
+        return record
+    _times(record, properties)
+    _counts(record, properties)
+    _totals(record, properties)
+    _mail(record, properties)
+    return record
+
+
+def _free(name: str, properties: dict[str, Any]) -> bool:
+    """Whether the schema leaves the value open (no const, no enum)."""
+    node = properties.get(name)
+    return not isinstance(node, dict) or not ({"const", "enum", "pattern", "$ref"} & node.keys())
+
+
+def _times(record: dict[str, Json], properties: dict[str, Any]) -> None:
+    first = last = None
+    for name, value in record.items():
+        parts = words(name)
+        if not parts or not isinstance(value, str | int) or isinstance(value, bool):
+            continue
+        if parts[0] in _FIRST and _timelike(name, value):
+            first = (name, value)
+    if first is None:
+        return
+    for name, value in record.items():
+        parts = words(name)
+        if parts and parts[0] in _LATER and _timelike(name, value) and _free(name, properties):
+            last = value
+            if type(last) is type(first[1]) and _length(last) == _length(first[1]) and last < first[1]:
+                record[name] = first[1]
+
+
+def _timelike(name: str, value: Json) -> bool:
+    if isinstance(value, str):
+        return len(value) >= 10 and value[:4].isdigit() and value[4] == "-"
+    return isinstance(value, int) and value > 1_000_000_000
+
+
+def _length(value: Json) -> int:
+    return len(value) if isinstance(value, str) else 0
+
+
+def _counts(record: dict[str, Json], properties: dict[str, Any]) -> None:
+    lists = [name for name, value in record.items() if isinstance(value, list)]
+    for name, value in record.items():
+        if isinstance(value, bool) or not isinstance(value, int) or not _free(name, properties):
+            continue
+        parts = words(name)
+        for target in lists:
+            stem = words(target)
+            one = (*stem[:-1], singular(stem[-1])) if stem else ()
+            named = {(*stem, "count"), (*one, "count"), ("total", *stem), ("num", *stem), ("number", "of", *stem), (*stem, "total")}
+            if parts in named or (len(lists) == 1 and parts in (("count",), ("total", "count"))):
+                record[name] = len(record[target])
+
+
+def _totals(record: dict[str, Json], properties: dict[str, Any]) -> None:
+    for lines in record.values():
+        if not isinstance(lines, list) or not lines or not all(isinstance(line, dict) for line in lines):
+            continue
+        key = next((k for k in _AMOUNTS if isinstance(lines[0].get(k), int | float) and not isinstance(lines[0].get(k), bool)), None)
+        if key is None:
+            return
+        total = 0.0
+        for line in lines:
+            if not isinstance(line.get(key), int | float):
+                return
+            many = next((line[k] for k in ("quantity", "qty", "count") if isinstance(line.get(k), int)), 1)
+            total += line[key] * (many if key in ("price", "unit_price", "cost") else 1)
+        for name in ("subtotal", "total", "total_amount", "amount", "amount_total"):
+            value = record.get(name)
+            if isinstance(value, int | float) and not isinstance(value, bool) and _free(name, properties):
+                whole = isinstance(value, int) and float(total).is_integer()
+                extras = sum(
+                    record[k] for k in ("tax", "shipping", "fee") if isinstance(record.get(k), int | float) and not isinstance(record.get(k), bool)
+                ) if name in ("total", "total_amount", "amount_total") else 0  # fmt: skip
+                record[name] = int(total + extras) if whole else round(total + extras, 2)
+        return
+
+
+def _mail(record: dict[str, Json], properties: dict[str, Any]) -> None:
+    name = record.get("name") or record.get("full_name") or record.get("display_name")
+    if "email" in record and isinstance(name, str) and isinstance(record["email"], str) and _free("email", properties):
+        parts = [part for part in "".join(c if c.isalpha() else " " for c in name.lower()).split() if part.isascii()]
+        node = properties.get("email")
+        if len(parts) >= 2 and isinstance(node, dict) and "maxLength" not in node:
+            record["email"] = f"{parts[0]}.{parts[-1]}@example.com"
+
+

@@ -1,0 +1,313 @@
+"""What a server is about: its kinds of things, their fields, and a plan for each tool. Shared by all worlds of one spec."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp_world.core.types import Json
+from mcp_world.engines.procedural.fabricate import Fabricator, Unsatisfiable
+from mcp_world.engines.procedural.layout import Layout, layout_of
+from mcp_world.engines.procedural.names import kind_of, plural, words
+from mcp_world.engines.procedural.reading import ABBREVIATIONS, Reading, is_natural, read, role_name
+from mcp_world.engines.procedural.values import Values
+from mcp_world.spec.flatten import types_of
+from mcp_world.spec.model import ServerSpec, Tool
+from mcp_world.spec.schema import Schema
+
+_ASPECTS = ("profile", "status", "content", "info", "detail", "summary", "stat", "text", "history", "body", "metadata", "attribute")
+_NAMES = ("name", "slug", "path", "key", "id", "title")
+_ID_FIELDS = ("id", "number", "key", "uuid", "uid", "name", "slug", "path", "sha", "ts", "iid", "login", "email", "url", "guid", "code", "title")
+
+
+@dataclass(slots=True)
+class Field:
+    """One field of a kind, with the schema that says most about it."""
+
+    node: Any
+    fabricator: Fabricator
+    stated: bool
+    """Whether a result has it; else it is known from arguments alone."""
+
+
+@dataclass(slots=True)
+class Kind:
+    """A kind of thing.
+
+    Args:
+        name: In the singular, prefixed with its server's name where several are served as one.
+        id_field: The field that identifies it.
+        natural: Whether its ids are names that people make up.
+        fields: Its fields by name.
+        scope: Argument names that say what it belongs to.
+        listed: Whether any tool lists or searches it.
+    """
+
+    name: str
+    id_field: str = "id"
+    id_node: Any = None
+    natural: bool = False
+    whole: bool = False
+    fields: dict[str, Field] = field(default_factory=dict)
+    scope: tuple[str, ...] = ()
+    listed: bool = False
+    children: dict[str, str] = field(default_factory=dict)
+    """Fields that count things of another kind."""
+
+    @property
+    def noun(self) -> str:
+        """The kind without a server's prefix."""
+        return self.name.rsplit(".", 1)[-1]
+
+    def spelling(self, name: str) -> str | None:
+        """The field that an argument of this name sets."""
+        if name in self.fields:
+            return name
+        wanted = words(name)
+        noun = words(self.noun)
+        for candidate in self.fields:
+            have = words(candidate)
+            if have == wanted or have == (*noun, *wanted) or (*noun, *have) == wanted or (*noun[-1:], *have) == wanted:
+                return candidate
+        for synonym in _SYNONYMS.get(role_name(name), ()):
+            if synonym in self.fields:
+                return synonym
+        return None
+
+
+_SYNONYMS = {
+    "body": ("text", "content", "description", "message"), "text": ("body", "content", "message"), "content": ("body", "text"),
+    "message": ("text", "body", "content"), "summary": ("title", "name", "subject"), "title": ("name", "summary", "subject"),
+    "name": ("title", "summary", "display_name", "full_name"), "description": ("body", "summary", "desc"), "subject": ("title",),
+    "status": ("state",), "state": ("status",), "due_date": ("due", "due_at", "due_on"), "start": ("start_time", "starts_at"),
+    "end": ("end_time", "ends_at"), "to": ("recipients",), "timestamp": ("ts",), "thread_id": ("thread_ts",),
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Plan:
+    """How one tool is answered."""
+
+    tool: Tool
+    reading: Reading
+    kind: Kind
+    parents: dict[str, str]
+    """Kinds that scope arguments name."""
+    output: Fabricator | None
+    layout: Layout
+    problem: str = ""
+    """Why no valid result can be made, or empty."""
+
+
+class Model:
+    """The reading of a whole server.
+
+    Args:
+        spec: The server.
+        values: Makers of plain values, in the world's locale.
+    """
+
+    def __init__(self, spec: ServerSpec, values: Values) -> None:
+        self.spec = spec
+        self.values = values
+        self.kinds: dict[str, Kind] = {}
+        self.plans: dict[str, Plan] = {}
+        groups: dict[str, list[Tool]] = {}
+        for tool in spec.tools:
+            groups.setdefault(tool.group, []).append(tool)
+        for group, tools in groups.items():
+            self._group(group, tools)
+        for kind in self.kinds.values():
+            self._identify(kind)
+            self._count(kind)
+
+    def kind(self, name: str) -> Kind:
+        """The kind of this name; one that no tool speaks of has an `id` and nothing else."""
+        known = self.kinds.get(name)
+        if known is None:
+            known = self.kinds[name] = Kind(name)
+            self._identify(known)
+        return known
+
+    def kind_named(self, text: str) -> Kind | None:
+        """The kind that a person means by `text`, singular or plural, or None."""
+        wanted = kind_of(text)
+        for kind in self.kinds.values():
+            if wanted in (kind.noun, kind.name):
+                return kind
+        return None
+
+    def _group(self, group: str, tools: list[Tool]) -> None:
+        prefix = _common_prefix(tools)
+        first = [read(tool, prefix) for tool in tools]
+        nouns = {r.kind for r in first if r.kind and r.verb != "call"}
+        nouns |= {a for r in first for a in _parents_named(r)}
+        for tool in tools:
+            reading = read(tool, prefix, frozenset(nouns))
+            reading.kind = _base(reading, nouns)
+            self._plan(tool, reading, group)
+
+    def _plan(self, tool: Tool, reading: Reading, group: str) -> None:
+        name = f"{group}.{reading.kind}" if group else reading.kind
+        kind = self.kinds.setdefault(name, Kind(name))
+        output, problem, layout = None, "", Layout("none")
+        if tool.output is not None:
+            try:
+                output = Fabricator(tool.output, self.values)
+                layout = layout_of(output.flattener, tool.output.checked, reading)
+            except Unsatisfiable as error:
+                problem = str(error)
+        elif "outputSchema" in tool.raw:
+            problem = tool.problems[0].reason if tool.problems else "its outputSchema is unusable"
+        if reading.verb in ("list", "search"):
+            kind.listed = True
+        if reading.verb in ("list", "search") and not kind.scope:
+            kind.scope = reading.scope
+        parents = {}
+        for arg in reading.scope:
+            parent = _parent(arg)
+            full = f"{group}.{parent}" if group else parent
+            if parent and full != name:
+                parents[arg] = full
+        self.plans[tool.name] = Plan(tool, reading, kind, parents, output, layout, problem)
+        self._learn(kind, tool, reading, output, layout)
+
+    def _learn(self, kind: Kind, tool: Tool, reading: Reading, output: Fabricator | None, layout: Layout) -> None:
+        """Take the fields of a kind from a result, then from the arguments that carry them."""
+        if reading.verb == "call":
+            return
+        if output is not None and layout.shape != "none":
+            flat = output.flattener.flat(layout.node)
+            if "properties" not in flat:
+                solid = [b for b in output.flattener.branches(flat) if "properties" in b]
+                flat = solid[0] if solid else flat
+            for name, node in (flat.get("properties") or {}).items():
+                known = kind.fields.get(name)
+                if known is None or not known.stated or _says_more(output.flattener.flat(node), known.fabricator.flattener.flat(known.node)):
+                    kind.fields[name] = Field(node, output, stated=True)
+        if reading.verb in ("create", "update", "upsert") and tool.input is not None:
+            try:
+                fabricator = Fabricator(tool.input, self.values)
+            except Unsatisfiable:
+                return
+            for name in reading.content:
+                if kind.spelling(name) is None:
+                    kind.fields[name] = Field(reading.properties[name], fabricator, stated=False)
+
+    def _identify(self, kind: Kind) -> None:
+        """Which field identifies a kind: what its tools ask for, as its results spell it."""
+        args = [p.reading.id_arg for p in self.plans.values() if p.kind is kind and p.reading.id_arg]
+        noun = words(kind.noun)
+        best = ""
+        for arg in args:
+            stem = words(arg)
+            tail = next((f for f in kind.fields if words(f) == stem[-1:] and kind.fields[f].stated), None)
+            whole = stem == noun or ABBREVIATIONS.get(arg, "") == kind.noun
+            named = next((f for f in _NAMES if f in kind.fields), "") if whole else ""
+            best = kind.spelling(arg) or tail or named
+            if best:
+                break
+        if not best and args:
+            best = words(args[0])[-1] if words(args[0])[-1] in _ID_FIELDS else args[0]
+        if not best:
+            best = next((f for f in _ID_FIELDS if f in kind.fields and (kind.fields[f].stated or f != "title")), "")
+        if not best:
+            best = next((f for f in kind.fields if words(f)[-1:] == ("id",) and words(f)[:-1] == noun), "")
+        kind.id_field = best or "id"
+        known = kind.fields.get(kind.id_field)
+        flat = known.fabricator.flattener.flat(known.node) if known else {}
+        if not flat and args:
+            plan = next(p for p in self.plans.values() if p.kind is kind and p.reading.id_arg)
+            flat = plan.reading.properties[plan.reading.id_arg]
+        types = types_of(flat)
+        kind.id_node = flat
+        kind.whole = bool(types) and set(types) <= {"integer", "number", "null"}
+        kind.natural = not kind.whole and flat.get("format") != "uuid" and is_natural(kind.id_field)
+
+    def _count(self, kind: Kind) -> None:
+        """Which fields count things of another kind that belong to this one."""
+        for name, known in kind.fields.items():
+            if "integer" not in types_of(known.fabricator.flattener.flat(known.node)):
+                continue
+            stem = [w for w in words(name) if w not in ("count", "num", "number", "total", "of")]
+            if not stem or len(stem) == len(words(name)) and plural(kind_of(stem[-1])) != stem[-1]:
+                continue
+            child = kind_of("_".join(stem))
+            for other in self.kinds.values():
+                if other is kind or other.noun != child and words(other.noun)[-1:] != (child,):
+                    continue
+                if any(kind.name in p.parents.values() for p in self.plans.values() if p.kind is other and p.reading.verb == "list"):
+                    kind.children[name] = other.name
+
+
+def _parents_named(reading: Reading) -> list[str]:
+    return [parent for arg in reading.scope if (parent := _parent(arg))]
+
+
+def _parent(arg: str) -> str:
+    """The kind that an argument such as `channel_id`, `issue_number` or `repo` names, or ""."""
+    parts = words(arg)
+    if not parts:
+        return ""
+    if len(parts) > 1 and parts[-1] in ("id", "number", "key", "name", "slug", "ts", "sha", "uuid", "iid", "uid"):
+        stem = "_".join(parts[:-1])
+    elif len(parts) == 1 and parts[0] not in ("id", "key", "path", "name", "url", "query", "owner", "org", "number", "sha", "ref"):
+        stem = parts[0]
+    else:
+        return ""
+    return kind_of(ABBREVIATIONS.get(stem, stem))
+
+
+def _base(reading: Reading, nouns: set[str]) -> str:
+    """The kind without an aspect of it: the user of a `user_profile`, the file of a `text_file`."""
+    parts = words(reading.kind)
+    if len(parts) < 2 or reading.verb == "call":
+        return reading.kind
+    stem = "_".join(parts[:-1])
+    if parts[-1] in _ASPECTS and stem in nouns and reading.id_arg:
+        return stem
+    if reading.verb in ("get", "update", "delete") and parts[-1] in nouns and "_".join(parts[:-1]) not in nouns and reading.id_arg and parts[-1] == "file":
+        return parts[-1]
+    return reading.kind
+
+
+def _common_prefix(tools: list[Tool]) -> tuple[str, ...]:
+    """Words that every tool's name begins with."""
+    if len(tools) < 2:
+        return ()
+    names = [words(tool.own_name) for tool in tools]
+    prefix = names[0]
+    for name in names[1:]:
+        size = 0
+        while size < min(len(prefix), len(name)) and prefix[size] == name[size]:
+            size += 1
+        prefix = prefix[:size]
+    return prefix if all(len(name) > len(prefix) for name in names) else prefix[:-1]
+
+
+def _says_more(new: dict[str, Any], old: dict[str, Any]) -> bool:
+    """Whether a schema is more definite: an enum, a format, a pattern where the other has none."""
+    marks = ("enum", "format", "pattern", "const", "properties", "$ref")
+    return sum(m in new for m in marks) > sum(m in old for m in marks)
+
+
+def schema_for(kind: Kind) -> Schema:
+    """The result shape inferred for a kind that no outputSchema speaks of: its id, its fields, its times."""
+    properties: dict[str, Json] = {}
+    if kind.id_field not in kind.fields:
+        properties[kind.id_field] = kind.id_node or {"type": "string"}
+    for name, known in kind.fields.items():
+        flat = known.fabricator.flattener.flat(known.node)
+        properties[name] = {k: v for k, v in flat.items() if k not in ("default", "description")}
+    if not ({"name", "title", "text", "content", "body", "message", "subject", "summary"} & properties.keys()):
+        properties["name"] = {"type": "string"}
+    properties.setdefault("created_at", {"type": "string", "format": "date-time"})
+    properties.setdefault("updated_at", {"type": "string", "format": "date-time"})
+    root: dict[str, Json] = {"type": "object", "properties": properties, "required": list(properties)}
+    for known in kind.fields.values():
+        checked = known.fabricator.schema.checked
+        if isinstance(checked, dict):
+            for key in ("$defs", "definitions"):
+                if key in checked:
+                    root.setdefault(key, checked[key])
+    return Schema(root)

@@ -1,0 +1,305 @@
+"""Things as results show them: each field taken from the ledger, or fabricated once and kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp_world.core.clock import parse_time
+from mcp_world.core.ledger import Entity
+from mcp_world.core.seed import Rng, digest
+from mcp_world.core.types import Json
+from mcp_world.engines.procedural.fabricate import MISSING, Fabricator, Unsatisfiable
+from mcp_world.engines.procedural.model import Kind, Model
+from mcp_world.engines.procedural.names import plural, words
+from mcp_world.engines.procedural.population import Population
+from mcp_world.engines.procedural.query import plain
+from mcp_world.engines.procedural.values import Hint
+from mcp_world.spec.flatten import types_of
+
+_BIRTHS = frozenset({"created", "opened", "registered", "added", "posted", "sent", "joined"})
+_CHANGES = frozenset({"updated", "modified", "edited"})
+_ENDS = frozenset({"closed", "merged", "completed", "cancelled", "canceled", "archived", "deleted", "resolved", "paid", "refunded", "finished"})
+_TRUE = frozenset({"active", "enabled", "available", "success", "ok", "open", "valid", "subscribed"})
+
+
+class Projector:
+    """Shows the things of one world.
+
+    Args:
+        model: The reading of the server.
+        population: The things.
+    """
+
+    def __init__(self, model: Model, population: Population) -> None:
+        self.model = model
+        self.population = population
+
+    def show(self, entity: Entity, node: Json, fabricator: Fabricator) -> Json:
+        """An entity in the form of a schema.
+
+        Args:
+            entity: The thing.
+            node: The schema, of the fabricator's document.
+            fabricator: What fabricates the fields that are not known yet.
+
+        Raises:
+            Unsatisfiable: A required field cannot be made.
+        """
+        kind = self.model.kind(entity.kind)
+        key = id(node)
+        view = entity.views.get(key)
+        if view is not None and not kind.children:
+            return view
+        flat = fabricator.flattener.flat(node)
+        types = types_of(flat)
+        if types and "object" not in types:
+            return self.typed(entity.id, flat)
+
+        def source(name: str, sub: dict[str, Any]) -> Json:
+            return self.field(entity, kind, name, sub, fabricator, name in _required(flat))
+
+        out = fabricator.part_with(node, digest(self.population.seed, entity.kind, str(entity.id)), self._time(entity), kind.noun, source)
+        entity.views[key] = out
+        return out
+
+    def field(
+        self, entity: Entity, kind: Kind, name: str, flat: dict[str, Any], fabricator: Fabricator, required: bool
+    ) -> Json:
+        """One field's value, or MISSING where the fabricator should leave it out or make it."""
+        if name == kind.id_field:
+            return self.typed(entity.id, flat)
+        if name in kind.children:
+            count = self._count(entity, kind, name)
+            if count is not None:
+                return count
+        for known in (name, self._known_as(entity, kind, name)):
+            if known is not None and known in entity.fields:
+                value = self._shaped(entity.fields[known], flat)
+                if value is not MISSING:
+                    return value
+        value = self._derived(entity, kind, name, flat)
+        if value is MISSING and entity.origin == "made":
+            value = self._unset(name, flat, required)
+            if value is _OMIT:
+                raise Unsatisfiable("left out")
+        if value is MISSING:
+            key = digest(self.population.seed, entity.kind, str(entity.id), _scope_key(entity), name)
+            value = fabricator.part(flat, key, now=self._time(entity), kind=kind.noun, name=name)
+            value = self._lived(entity, name, flat, value)
+        entity.fields[name] = value
+        return value
+
+    def peek(self, entity: Entity, name: str) -> Json:
+        """A field's value for filtering and sorting, made if it must be; None where the kind has no such field."""
+        kind = self.model.kind(entity.kind)
+        if name == kind.id_field:
+            return entity.id
+        if name in entity.fields:
+            return entity.fields[name]
+        known = kind.fields.get(name)
+        if known is None:
+            return entity.scope.get(name) if name in entity.scope else (entity.born or None) if name == "created_at" else None
+        try:
+            return self.field(entity, kind, name, known.fabricator.flattener.flat(known.node), known.fabricator, False)
+        except Unsatisfiable:
+            return None
+
+    # where values come from
+
+    def _time(self, entity: Entity) -> Any:
+        return self.population.now if entity.origin == "made" else self.population.start
+
+    def _known_as(self, entity: Entity, kind: Kind, name: str) -> str | None:
+        wanted = words(name)
+        for have in entity.fields:
+            if words(have) == wanted:
+                return have
+        noun = words(kind.noun)
+        for have in entity.fields:
+            if have != kind.id_field and words(have) == (*noun, *wanted):
+                return have
+        return None
+
+    def _derived(self, entity: Entity, kind: Kind, name: str, flat: dict[str, Any]) -> Json:
+        """Values that follow from what is known: the id under another name, what it belongs to, when it came to be."""
+        parts = words(name)
+        noun = words(kind.noun)
+        types = types_of(flat)
+        if parts and (parts == noun or parts == (*noun, "id")) and ({"string", "integer"} & set(types) or not types):
+            return self.typed(entity.id, flat)
+        for arg, value in entity.scope.items():
+            have = words(arg)
+            if have == parts or have == (*parts, "id") or (*have, "id") == parts or have == (*parts, "number"):
+                shaped = self._shaped(value, flat)
+                if shaped is not MISSING:
+                    return shaped
+        when = entity.born
+        if when and parts:
+            if parts[0] in _BIRTHS and ("string" in types or "integer" in types) and (len(parts) == 1 or parts[-1] in ("at", "on", "time", "date")):
+                return self._moment(when, flat)
+            if parts[0] in _CHANGES and entity.origin == "made" and (len(parts) == 1 or parts[-1] in ("at", "on", "time", "date")):
+                return self._moment(when, flat)
+        if "string" in types and parts and parts[-1] in ("url", "link", "href") and parts[0] in ("html", "web", "url", "permalink", "link", "self"):
+            return self._url(entity, kind, flat)
+        return self._reference(entity, kind, parts, flat)
+
+    def _reference(self, entity: Entity, kind: Kind, parts: tuple[str, ...], flat: dict[str, Any]) -> Json:
+        """The id of something of another kind, where a field such as `customer_id` asks for one."""
+        if len(parts) < 2 or parts[-1] != "id" or not set(types_of(flat)) & {"string", "integer"} or "format" in flat or "pattern" in flat:
+            return MISSING
+        group = kind.name.rsplit(".", 1)[0] + "." if "." in kind.name else ""
+        other = self.model.kinds.get(group + "_".join(parts[:-1]))
+        if other is None or other is kind or not other.listed or other.scope:
+            return MISSING
+        there = self.population.all(other, {})
+        if not there:
+            return MISSING
+        return self.typed(there[digest(self.population.seed, entity.kind, str(entity.id), *parts) % len(there)].id, flat)
+
+    def _count(self, entity: Entity, kind: Kind, name: str) -> int | None:
+        """How many things of another kind belong to this one."""
+        child = self.model.kind(kind.children[name])
+        plan = next(
+            (p for p in self.model.plans.values() if p.kind is child and kind.name in p.parents.values() and p.reading.verb == "list"), None
+        )
+        if plan is None:
+            return None
+        scope: dict[str, Json] = {}
+        for arg in plan.reading.scope:
+            if plan.parents.get(arg) == kind.name:
+                scope[arg] = entity.id
+            elif arg in entity.scope:
+                scope[arg] = entity.scope[arg]
+            elif arg in entity.fields and plain(entity.fields[arg]):
+                scope[arg] = plain(entity.fields[arg])[0]
+            else:
+                return None
+        return len(self.population.all(child, scope))
+
+    def _url(self, entity: Entity, kind: Kind, flat: dict[str, Any]) -> Json:
+        """An address that names the thing and what it belongs to."""
+        host = "-".join(words(str(self.model.spec.info.get("name", "service")))) or "service"
+        path = [str(value) for value in entity.scope.values()]
+        return f"https://{host}.example/" + "/".join([*path, plural(kind.noun).replace("_", "-"), str(entity.id)]).replace(" ", "-")
+
+    def _unset(self, name: str, flat: dict[str, Any], required: bool) -> Json:
+        """What a field holds that nobody set: nothing, as far as the schema allows it."""
+        types = types_of(flat)
+        parts = words(name)
+        if "const" in flat:
+            return flat["const"]
+        if "default" in flat and flat["default"] is not None:
+            return flat["default"]
+        if "null" in types or any(b.get("type") == "null" for b in flat.get("anyOf", ()) if isinstance(b, dict)):
+            return None
+        if isinstance(flat.get("enum"), list) and flat["enum"]:
+            return flat["enum"][0]
+        if "array" in types and not flat.get("minItems"):
+            return []
+        if "boolean" in types:
+            return bool(_TRUE & set(parts))
+        if "integer" in types and flat.get("minimum", 0) <= 0 <= flat.get("maximum", 0):
+            if parts[-1:] not in (("id",), ("number",), ("version",), ("size",), ("at",), ("timestamp",)):
+                return 0
+        if "string" in types and parts[-1:] and parts[-1] in ("body", "description", "notes", "content", "comment", "topic", "purpose"):
+            return "" if not flat.get("minLength") and "pattern" not in flat else MISSING
+        if not required and not (set(parts) & {"url", "id", "at", "sha", "hash", "etag", "version", "key", "author", "user", "creator", "created", "updated", "link", "owner", "sender"}):
+            return _OMIT
+        return MISSING
+
+    def _lived(self, entity: Entity, name: str, flat: dict[str, Any], value: Json) -> Json:
+        """A fabricated value that fits the thing's age and state: nothing changed before it was made, nothing ended that is open."""
+        parts = words(name)
+        when = entity.born
+        if parts and parts[0] in _ENDS and len(parts) > 1 and parts[-1] in ("at", "on", "time", "date", "by"):
+            state = plain(entity.fields.get("state", entity.fields.get("status")))
+            nullable = "null" in types_of(flat) or any(b.get("type") == "null" for b in flat.get("anyOf", ()) if isinstance(b, dict))
+            if state and nullable and parts[0] not in state:
+                return None
+        if when and isinstance(value, str) and parts and parts[0] in (_CHANGES | _ENDS) and value[:2] == "20" and value[: len(when)] < when[: len(value)]:
+            return when if len(value) > 10 else when[:10]
+        return value
+
+    # shapes
+
+    def _moment(self, when: str, flat: dict[str, Any]) -> Json:
+        types = types_of(flat)
+        if "string" in types:
+            return when[:10] if flat.get("format") == "date" else when
+        return int(parse_time(when).timestamp())
+
+    def typed(self, value: Json, flat: dict[str, Any]) -> Json:
+        """An id in the type that a schema asks for."""
+        types = types_of(flat)
+        if isinstance(value, str) and "string" not in types and ("integer" in types or "number" in types):
+            return int(value) if value.isdigit() else int(digest(value) % 1_000_000)
+        if isinstance(value, int) and types and "integer" not in types and "number" not in types and "string" in types:
+            return str(value)
+        return value
+
+    def _shaped(self, value: Json, flat: dict[str, Any]) -> Json:
+        """A known value in the type that a schema asks for, or MISSING: a login as a user object, a label as its name."""
+        types = types_of(flat) or [t for b in flat.get("anyOf", flat.get("oneOf", ())) if isinstance(b, dict) for t in types_of(b)]
+        if not types or _is(value, types):
+            if isinstance(value, list) and isinstance(flat.get("items"), dict):
+                items = [self._shaped(item, flat["items"]) for item in value]
+                return value if MISSING in items else items
+            if isinstance(flat.get("enum"), list) and value not in flat["enum"]:
+                return MISSING
+            return value
+        if "string" in types and isinstance(value, int | float) and not isinstance(value, bool):
+            return str(value)
+        if "string" in types and isinstance(value, dict):
+            found = plain(value)
+            return found[0] if found else MISSING
+        if "integer" in types and isinstance(value, str) and value.lstrip("-").isdigit():
+            return int(value)
+        if "number" in types and isinstance(value, int):
+            return value
+        if "object" in types and isinstance(value, str | int):
+            properties = flat.get("properties") or {}
+            for name in ("login", "name", "id", "key", "username", "slug", "email", "title"):
+                if name in properties and _is(value, types_of(properties[name]) or [""]):
+                    rest = {n: self._plain_part(n, properties[n]) for n in flat.get("required", ()) if n != name}
+                    return MISSING if MISSING in rest.values() else {name: value, **rest}
+        if "array" in types and isinstance(value, str):
+            items = self._shaped(value, flat["items"]) if isinstance(flat.get("items"), dict) else value
+            return MISSING if items is MISSING else [items]
+        return MISSING
+
+    def _plain_part(self, name: str, node: Json) -> Json:
+        flat = node if isinstance(node, dict) else {}
+        hint = Hint(name, "", self.population.start)
+        rng = Rng.of(self.population.seed, "part", name)
+        types = types_of(flat)
+        if "string" in types and not ({"enum", "pattern", "format"} & flat.keys()):
+            return self.model.values.string(hint, rng)
+        if "integer" in types:
+            return self.model.values.number(hint, rng, whole=True)
+        return MISSING
+
+
+_OMIT: Any = object()
+
+
+def _required(flat: dict[str, Any]) -> tuple[str, ...]:
+    listed = flat.get("required")
+    return tuple(listed) if isinstance(listed, list) else ()
+
+
+def _scope_key(entity: Entity) -> str:
+    return "&".join(f"{k}={v}" for k, v in sorted(entity.scope.items()))
+
+
+def _is(value: Json, types: list[str]) -> bool:
+    if value is None:
+        return "null" in types
+    if isinstance(value, bool):
+        return "boolean" in types
+    if isinstance(value, int):
+        return "integer" in types or "number" in types
+    if isinstance(value, float):
+        return "number" in types or (value.is_integer() and "integer" in types)
+    if isinstance(value, str):
+        return "string" in types
+    return ("array" if isinstance(value, list) else "object") in types

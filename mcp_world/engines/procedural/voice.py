@@ -1,0 +1,42 @@
+"""How the impersonated service says no."""
+
+from __future__ import annotations
+
+from mcp_world.core.types import Json, Observation
+from mcp_world.engines.procedural.names import spoken
+from mcp_world.spec.dialect import Dialect
+
+
+class Refusal(Exception):
+    """The service refuses; the message is for the agent."""
+
+
+def not_found(kind: str, id: Json) -> Refusal:
+    """There is no such thing."""
+    return Refusal(f"{_title(kind)} not found: {id}")
+
+
+def exists(kind: str, id: Json) -> Refusal:
+    """There is one of this name already."""
+    return Refusal(f"{_title(kind)} already exists: {id}")
+
+
+def already(kind: str, id: Json, state: str) -> Refusal:
+    """It is in that state, and cannot be brought there again."""
+    return Refusal(f"{_title(kind)} {id} is already {state}")
+
+
+def bad_cursor(cursor: str) -> Refusal:
+    """A cursor that was never given out."""
+    return Refusal(f"Invalid cursor: {cursor}")
+
+
+def say(refusal: Refusal, tool: str, dialect: Dialect) -> Observation:
+    """The refusal as the server's SDK sends an exception of a tool."""
+    text = str(refusal)
+    return Observation.failure(f"Error executing tool {tool}: {text}" if dialect is Dialect.PYTHON_V2 else text)
+
+
+def _title(kind: str) -> str:
+    text = spoken(kind.rsplit(".", 1)[-1]) or "item"
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,210 @@
+"""A server spec: what is impersonated, exactly as it was read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from mcp_world.core.types import LATEST_HANDSHAKE, Json
+from mcp_world.spec.dialect import Dialect
+from mcp_world.spec.schema import Schema, SchemaError
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with one part of a spec.
+
+    Args:
+        where: File and JSON pointer, `github.json#/tools/3/inputSchema`.
+        reason: What is wrong.
+        fatal: The part cannot be used at all; else it is served, with the broken keyword not checked.
+    """
+
+    where: str
+    reason: str
+    fatal: bool
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.reason}"
+
+
+@dataclass(frozen=True, eq=False)
+class Tool:
+    """One tool.
+
+    Args:
+        raw: The definition as read; it is served untouched.
+        where: File and JSON pointer, for messages.
+        group: The server it came from, where several are served as one.
+        local: Its name in that server.
+    """
+
+    raw: dict[str, Json]
+    where: str = ""
+    group: str = ""
+    local: str = ""
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The name that agents call it by."""
+        return str(self.raw["name"])
+
+    @property
+    def own_name(self) -> str:
+        """The name in its own server, without a prefix."""
+        return self.local or self.name
+
+    @property
+    def description(self) -> str:
+        """The description, or an empty string."""
+        text = self.raw.get("description")
+        return text if isinstance(text, str) else ""
+
+    @property
+    def annotations(self) -> dict[str, Json]:
+        """The annotations, or an empty dict."""
+        found = self.raw.get("annotations")
+        return found if isinstance(found, dict) else {}
+
+    @cached_property
+    def input(self) -> Schema | None:
+        """The compiled inputSchema; None where it is unusable (see `problems`), and then arguments go unchecked."""
+        return self._compile("inputSchema")
+
+    @cached_property
+    def output(self) -> Schema | None:
+        """The compiled outputSchema; None where there is none or it is unusable."""
+        return self._compile("outputSchema")
+
+    def _compile(self, key: str) -> Schema | None:
+        raw = self.raw.get(key)
+        if raw is None:
+            return None
+        try:
+            schema = Schema(raw)
+        except SchemaError as error:
+            self.problems.append(Problem(f"{self.where}/{key}{error.pointer}", error.reason, fatal=True))
+            return None
+        self.problems.extend(Problem(f"{self.where}/{key}{m.pointer}", f"{m.reason}; left unchecked", fatal=False) for m in schema.mended)
+        return schema
+
+
+@dataclass(frozen=True, eq=False)
+class ServerSpec:
+    """A server: identity, capabilities, tools, resources, prompts.
+
+    Args:
+        name: The short name that people call the spec by.
+        info: `serverInfo` as read.
+        tools: The usable tools, in order.
+        listed: Every entry of the tools list that can be sent, as read, in order.
+        dialect: How its SDK words errors.
+        problems: What is wrong with entries that are not in `tools`.
+    """
+
+    name: str
+    info: dict[str, Json]
+    tools: tuple[Tool, ...]
+    listed: tuple[dict[str, Json], ...]
+    dialect: Dialect
+    protocol: str = LATEST_HANDSHAKE
+    capabilities: dict[str, Json] = field(default_factory=lambda: {"tools": {}})
+    instructions: str | None = None
+    resources: tuple[dict[str, Json], ...] = ()
+    templates: tuple[dict[str, Json], ...] = ()
+    prompts: tuple[dict[str, Json], ...] = ()
+    package: str = ""
+    license: str = ""
+    problems: tuple[Problem, ...] = ()
+
+    @cached_property
+    def by_name(self) -> dict[str, Tool]:
+        """Tools by name; of two with one name, the first."""
+        return {tool.name: tool for tool in reversed(self.tools)}
+
+    def to_json(self) -> dict[str, Json]:
+        """The spec in the layout that `capture` writes."""
+        return {
+            "server": self.name,
+            "package": self.package,
+            "license": self.license,
+            "protocolVersion": self.protocol,
+            "serverInfo": self.info,
+            "capabilities": self.capabilities,
+            "instructions": self.instructions,
+            "tools": list(self.listed),
+            "resources": list(self.resources),
+            "resourceTemplates": list(self.templates),
+            "prompts": list(self.prompts),
+        }
+
+
+def tools_of(entries: Iterable[Any], where: str) -> tuple[tuple[Tool, ...], tuple[dict[str, Json], ...], tuple[Problem, ...]]:
+    """The usable tools, the entries that can be served, and what is wrong with the rest.
+
+    Args:
+        entries: The list as read.
+        where: File and JSON pointer of the list.
+    """
+    tools: list[Tool] = []
+    listed: list[dict[str, Json]] = []
+    problems: list[Problem] = []
+    names: set[str] = set()
+    for index, entry in enumerate(entries):
+        place = f"{where}/{index}"
+        if not isinstance(entry, dict):
+            problems.append(Problem(place, f"a tool is an object, not {type(entry).__name__}; left out", fatal=True))
+            continue
+        name = entry.get("name")
+        if not isinstance(name, str) or not name:
+            problems.append(Problem(f"{place}/name", "a tool needs a name; left out", fatal=True))
+            continue
+        listed.append(entry)
+        tool = Tool(entry, place)
+        if name in names:
+            problems.append(Problem(f"{place}/name", f"there is a tool {name!r} already; calls go to the first", fatal=False))
+            continue
+        names.add(name)
+        schema = entry.get("inputSchema")
+        if not isinstance(schema, dict):
+            problems.append(Problem(f"{place}/inputSchema", "a tool needs an inputSchema object; any arguments are taken", fatal=False))
+        elif schema.get("type") != "object":
+            problems.append(Problem(f"{place}/inputSchema/type", 'MCP asks for "object" here; served as read', fatal=False))
+        tools.append(tool)
+    return tuple(tools), tuple(listed), tuple(problems)
+
+
+def combine(specs: list[ServerSpec], name: str = "") -> ServerSpec:
+    """Several servers as one, each tool's name prefixed with its server's.
+
+    The identity and the dialect are the first server's; instructions are joined.
+    """
+    if len(specs) == 1:
+        return specs[0]
+    first = specs[0]
+    tools: list[Tool] = []
+    listed: list[dict[str, Json]] = []
+    for spec in specs:
+        for entry in spec.listed:
+            listed.append({**entry, "name": f"{spec.name}_{entry['name']}"})
+        for tool in spec.tools:
+            tools.append(Tool({**tool.raw, "name": f"{spec.name}_{tool.name}"}, tool.where, spec.name, tool.name))
+    notes = [f"{spec.name}: {spec.instructions}" for spec in specs if spec.instructions]
+    capabilities: dict[str, Json] = {}
+    for spec in specs:
+        capabilities.update(spec.capabilities)
+    return replace(
+        first,
+        name=name or "+".join(spec.name for spec in specs),
+        tools=tuple(tools),
+        listed=tuple(listed),
+        capabilities=capabilities,
+        instructions="\n\n".join(notes) or None,
+        resources=tuple(r for spec in specs for r in spec.resources),
+        templates=tuple(t for spec in specs for t in spec.templates),
+        prompts=tuple(p for spec in specs for p in spec.prompts),
+        problems=tuple(p for spec in specs for p in spec.problems),
+    )

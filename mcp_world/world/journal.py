@@ -1,0 +1,200 @@
+"""The journal: every step in one SQLite file, committed before its answer leaves."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+import anyio.lowlevel
+import orjson
+
+from mcp_world.core.errors import BadInput
+from mcp_world.core.types import Json
+from mcp_world.world.step import Step
+
+_APPLICATION_ID = 0x6D637077
+_VERSION = 1
+_PATIENCE = 5.0
+_SCHEMA = """
+CREATE TABLE worlds (
+  number INTEGER PRIMARY KEY, world TEXT NOT NULL, spec TEXT NOT NULL, engine TEXT NOT NULL, seed INTEGER NOT NULL, started TEXT NOT NULL
+) STRICT;
+CREATE TABLE steps (
+  world INTEGER NOT NULL REFERENCES worlds(number), step INTEGER NOT NULL, tool TEXT NOT NULL, arguments TEXT NOT NULL,
+  committed TEXT NOT NULL, sent TEXT, engine TEXT NOT NULL, attempts INTEGER NOT NULL, protocol TEXT NOT NULL, time TEXT NOT NULL,
+  micros INTEGER NOT NULL, PRIMARY KEY (world, step)
+) STRICT, WITHOUT ROWID;
+"""
+_INSERT = "INSERT INTO steps VALUES (?,?,?,?,?,?,?,?,?,?,?)"
+
+
+class JournalError(Exception):
+    """A step could not be written; it did not happen."""
+
+
+@dataclass
+class _Batch:
+    rows: list[tuple[object, ...]] = field(default_factory=list)
+    done: anyio.Event = field(default_factory=anyio.Event)
+    error: JournalError | None = None
+
+
+class Journal:
+    """Writes steps; those that arrive together are one transaction.
+
+    SQLite in WAL mode with `synchronous=NORMAL`: what is committed outlives the process, also when it is killed; only
+    a crash of the whole machine can lose the last transactions.
+
+    Args:
+        path: The file; made where there is none.
+
+    Raises:
+        BadInput: It cannot be opened, is locked, or is no journal.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = _open(path)
+        except OSError as error:
+            raise BadInput(error.strerror or str(error), where=str(path), do="Give another file with --journal.") from None
+        except sqlite3.Error as error:
+            raise BadInput(f"the journal cannot be opened: {error}", where=str(path), do="Give another file with --journal.") from None
+        self._batch: _Batch | None = None
+
+    def world(self, world: str, spec: str, engine: str, seed: int, started: str) -> int:
+        """Note a new world, or a reset one; gives the number that its steps go by.
+
+        Raises:
+            JournalError: It could not be written.
+        """
+        try:
+            with self._db:
+                row = self._db.execute(
+                    "INSERT INTO worlds (world, spec, engine, seed, started) VALUES (?,?,?,?,?)", (world, spec, engine, _signed(seed), started)
+                )
+        except sqlite3.Error as error:
+            raise JournalError(f"{self.path}: {error}") from None
+        return int(row.lastrowid or 0)
+
+    async def append(self, number: int, step: Step) -> None:
+        """Write a step of a world; returns once it is committed.
+
+        Raises:
+            JournalError: It could not be written: the disk is full, or the file stayed locked.
+        """
+        row = _row(number, step)
+        batch = self._batch
+        if batch is not None:
+            batch.rows.append(row)
+            await batch.done.wait()
+        else:
+            batch = self._batch = _Batch([row])
+            await anyio.lowlevel.cancel_shielded_checkpoint()  # steps that are ready now join this transaction
+            self._batch = None
+            await self._commit(batch)
+            batch.done.set()
+        if batch.error is not None:
+            raise JournalError(str(batch.error))
+
+    async def _commit(self, batch: _Batch) -> None:
+        with anyio.CancelScope(shield=True):
+            waited = 0.0
+            while True:
+                try:
+                    with self._db:
+                        self._db.executemany(_INSERT, batch.rows)
+                    return
+                except sqlite3.OperationalError as error:
+                    if "locked" in str(error) and waited < _PATIENCE:
+                        waited += 0.05
+                        await anyio.sleep(0.05)
+                        continue
+                    batch.error = JournalError(f"{self.path}: {error}")
+                    return
+                except sqlite3.Error as error:
+                    batch.error = JournalError(f"{self.path}: {error}")
+                    return
+
+    def close(self) -> None:
+        """Fold the write-ahead log into the file and close it."""
+        self._db.close()
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=2.0, check_same_thread=False)
+    try:
+        mark = db.execute("PRAGMA application_id").fetchone()[0]
+        empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+        if not empty and mark != _APPLICATION_ID:
+            raise BadInput("it is an SQLite file, but no journal", where=str(path), do="Give another file with --journal.")
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if not empty and version != _VERSION:
+            raise BadInput(f"it is a journal of version {version}, and this is version {_VERSION}", where=str(path), do="Give another file.")
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=NORMAL")
+        if empty:
+            with db:
+                db.executescript(f"PRAGMA application_id={_APPLICATION_ID}; PRAGMA user_version={_VERSION}; BEGIN; {_SCHEMA} COMMIT;")
+        db.execute("PRAGMA busy_timeout=0")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _signed(seed: int) -> int:
+    return seed - (1 << 64) if seed >= 1 << 63 else seed
+
+
+def _row(number: int, step: Step) -> tuple[object, ...]:
+    return (
+        number, step.number, step.action.tool, _text(dict(step.action.arguments)), _text(step.committed.to_json()),
+        None if step.sent is step.committed else _text(step.sent.to_json()), step.engine, step.attempts, step.protocol, step.time, step.micros,
+    )  # fmt: skip
+
+
+def _text(value: Json) -> str:
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # integers beyond 64 bits
+        return json.dumps(value, ensure_ascii=False)
+
+
+def read_journal(path: Path, world: str | None = None) -> Iterator[dict[str, Json]]:
+    """The steps of a journal, oldest first, as JSON objects.
+
+    Args:
+        path: The file; it may be open in a running server.
+        world: Only steps of this world.
+
+    Raises:
+        BadInput: There is no such file, or it is no journal.
+    """
+    if not path.is_file():
+        raise BadInput("there is no such file", where=str(path))
+    try:
+        db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=2.0)
+        if db.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION_ID:
+            raise BadInput("it is no journal", where=str(path))
+    except sqlite3.Error as error:
+        raise BadInput(f"it is no journal: {error}", where=str(path)) from None
+    rows = db.execute(
+        "SELECT w.number, w.world, w.spec, w.seed, s.step, s.tool, s.arguments, s.committed, s.sent, s.engine, s.attempts, s.protocol, s.time, s.micros"
+        " FROM steps s JOIN worlds w ON w.number = s.world WHERE ? IS NULL OR w.world = ? ORDER BY s.world, s.step",
+        (world, world),
+    )
+    for row in rows:
+        committed = orjson.loads(row[7])
+        yield {
+            "episode": row[0], "world": row[1], "spec": row[2], "seed": row[3], "step": row[4], "tool": row[5], "arguments": orjson.loads(row[6]),
+            "committed": committed, "sent": committed if row[8] is None else orjson.loads(row[8]), "engine": row[9], "attempts": row[10],
+            "protocol": row[11], "time": row[12], "micros": row[13],
+        }  # fmt: skip
+    db.close()
+

@@ -1,0 +1,134 @@
+"""A world: one isolated simulated environment."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from time import perf_counter_ns
+
+import anyio
+
+from mcp_world.core.clock import Clock
+from mcp_world.core.ledger import Ledger
+from mcp_world.core.types import LATEST, Action, Observation, Violation
+from mcp_world.engines import engine_for
+from mcp_world.engines.contract import Engine, Facts, Request
+from mcp_world.spec.load import load_one
+from mcp_world.spec.model import ServerSpec, Tool
+from mcp_world.verify.verdict import verify
+from mcp_world.world import arguments
+from mcp_world.world.journal import Journal
+from mcp_world.world.step import Step
+
+_ATTEMPTS = 4
+
+
+class World:
+    """One isolated environment: spec, engine, ledger, journal, clock and seed.
+
+    Args:
+        spec: The server, or its name or path.
+        engine: What predicts; the procedural engine where none is given.
+        seed: Same seed, spec, facts and calls: the same bytes.
+        facts: Records that the world starts with, by kind.
+        start: The world's time at the start; drawn from the seed where none is given.
+        journal: Where steps are written before their answers leave.
+        id: The world's name.
+
+    Raises:
+        BadInput: The spec cannot be loaded, or a fact contradicts it.
+    """
+
+    def __init__(
+        self,
+        spec: ServerSpec | str,
+        *,
+        engine: Engine | None = None,
+        seed: int = 0,
+        facts: Facts | None = None,
+        start: datetime | None = None,
+        journal: Journal | None = None,
+        id: str = "default",
+    ) -> None:
+        self.spec = load_one(spec) if isinstance(spec, str) else spec
+        self.engine = engine or engine_for(self.spec)
+        self.id = id
+        self.seed = seed
+        self.facts = facts or {}
+        self.journal = journal
+        self._start = start
+        self._lock = anyio.Lock(fast_acquire=True)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.clock = Clock(self.seed, self._start)
+        self.start = self.clock.now
+        self.ledger = Ledger()
+        self.steps: list[Step] = []
+        if self.facts:
+            self.engine.state(self.ledger, self.facts)
+        self._number: int | None = None
+
+    async def reset(self, seed: int | None = None) -> None:
+        """Go back to the start, with another seed if one is given; steps in flight finish first."""
+        async with self._lock:
+            self.seed = self.seed if seed is None else seed
+            self._begin()
+
+    async def step(self, action: Action, *, protocol: str = LATEST) -> Observation:
+        """Take one action; what is returned has been committed.
+
+        Args:
+            action: The call.
+            protocol: The MCP version that it came by, for the journal.
+
+        Raises:
+            JournalError: The step could not be written, and did not happen.
+        """
+        begun = perf_counter_ns()
+        async with self._lock:
+            self.ledger.begin(len(self.steps) + 1)
+            try:
+                observation, engine, attempts = await self._observe(action)
+                if observation.is_error:
+                    self.ledger.rollback()
+                step = Step(
+                    len(self.steps) + 1, action, observation, observation, engine, attempts, protocol,
+                    self.clock.now.strftime("%Y-%m-%dT%H:%M:%SZ"), (perf_counter_ns() - begun) // 1000,
+                )  # fmt: skip
+                if self.journal is not None:
+                    await self._write(self.journal, step)
+            except BaseException:
+                self.ledger.rollback()
+                raise
+            self.ledger.commit()
+            self.steps.append(step)
+            self.clock.tick()
+        return observation
+
+    async def _observe(self, action: Action) -> tuple[Observation, str, int]:
+        """Check the arguments, predict, verify; gives the observation, who made it, and the number of predictions."""
+        tool = self.spec.by_name.get(action.tool)
+        if tool is None:
+            return arguments.unknown_tool(action.tool, self.spec.dialect), "arguments", 0
+        refusal = arguments.check(tool, action.arguments, self.spec.dialect)
+        if refusal is not None:
+            return refusal, "arguments", 0
+        violations: list[Violation] = []
+        for attempt in range(_ATTEMPTS):
+            prediction = await self.engine.predict(self._request(tool, action, violations, attempt))
+            violations = verify(tool, prediction.observation)
+            if not violations:
+                return prediction.observation, prediction.engine, attempt + 1
+            self.ledger.rollback()
+        wrong = violations[0]
+        return Observation.failure(f"Internal error: {tool.own_name} gave no valid result ({wrong.path or '/'}: {wrong.message})"), "none", _ATTEMPTS
+
+    def _request(self, tool: Tool, action: Action, violations: list[Violation], attempt: int) -> Request:
+        return Request(
+            self.spec, tool, action, self.ledger, self.seed, len(self.steps) + 1, self.clock.now, self.start, tuple(violations), attempt
+        )
+
+    async def _write(self, journal: Journal, step: Step) -> None:
+        if self._number is None:
+            self._number = journal.world(self.id, self.spec.name, self.engine.name, self.seed, self.start.strftime("%Y-%m-%dT%H:%M:%SZ"))
+        await journal.append(self._number, step)
