@@ -25,6 +25,9 @@ def agree(record: dict[str, Json], properties: dict[str, Any]) -> dict[str, Json
     _counts(record, properties)
     _totals(record, properties)
     _mail(record, properties)
+    content = record.get("content")
+    if isinstance(content, str) and type(record.get("size")) is int and _free("size", properties):
+        record["size"] = len(content.encode("utf-8", "replace"))
     return record
 
 

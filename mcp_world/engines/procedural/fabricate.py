@@ -96,13 +96,13 @@ class Fabricator:
                 return value
         raise Unsatisfiable(reason)
 
-    def part(self, node: Json, key: int, *, now: datetime, kind: str, name: str) -> Json:
+    def part(self, node: Json, key: int, *, now: datetime, kind: str, name: str, source: Source | None = None) -> Json:
         """A value of a subschema of the document; not checked against it beyond what building it takes.
 
         Raises:
             Unsatisfiable: None was found.
         """
-        return self.make(node, Rng(key), _Run(now, kind), name=name)
+        return self.make(node, Rng(key), _Run(now, kind), name=name, source=source)
 
     def part_with(self, node: Json, key: int, now: datetime, kind: str, source: Source) -> Json:
         """A value of a subschema whose own properties come from `source` where it has them.

@@ -51,6 +51,8 @@ class Kind:
     fields: dict[str, Field] = field(default_factory=dict)
     scope: tuple[str, ...] = ()
     listed: bool = False
+    parents: dict[str, str] = field(default_factory=dict)
+    """Kinds that its scope arguments name."""
     children: dict[str, str] = field(default_factory=dict)
     """Fields that count things of another kind."""
 
@@ -169,6 +171,7 @@ class Model:
             full = f"{group}.{parent}" if group else parent
             if parent and full != name:
                 parents[arg] = full
+        kind.parents.update(parents)
         self.plans[tool.name] = Plan(tool, reading, kind, parents, output, layout, problem)
         self._learn(kind, tool, reading, output, layout)
 

@@ -154,6 +154,9 @@ class _Call:
                 changes.setdefault(name, on)
             elif parts and parts[0] in self.reading.state_words and parts[-1] in ("at", "on", "time", "date") and on:
                 changes.setdefault(name, iso(self.population.now))
+        for name in ("state", "status"):
+            if name in entity.fields and name not in self.kind.fields and isinstance(entity.fields[name], str) and self.reading.state_words:
+                changes.setdefault(name, self.reading.state_words[0])
         changes.update(self._touched(changes, entity))
         self.population.ledger.set(entity, changes)
         return entity
@@ -203,7 +206,8 @@ class _Call:
             if isinstance(body, dict):
                 given.update(body)
         for name, value in given.items():
-            out[self.kind.spelling(name) or name] = value
+            spelled = self.kind.spelling(name) or name
+            out[name if spelled != name and spelled in given else spelled] = value
         return out
 
     # many things
@@ -345,7 +349,9 @@ class _Call:
             return there
         if any(words(f)[:1] in (("created",), ("sent",), ("posted",), ("date",), ("timestamp",), ("ts",)) for f in self.kind.fields):
             newest = sorted(there, key=lambda e: (e.born, e.number), reverse=True)
-            return newest[::-1] if down is False else newest
+            first = self.plan.tool.description.lower()
+            oldest = down is False or down is None and ("oldest first" in first or "chronological" in first)
+            return newest[::-1] if oldest else newest
         return there
 
     def _page(self, there: list[Entity]) -> Outcome:

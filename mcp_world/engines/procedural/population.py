@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+from mcp_world.core.clock import parse_time
 from mcp_world.core.errors import BadInput
 from mcp_world.core.ledger import Entity, Ledger, Origin
 from mcp_world.core.seed import Rng, digest
@@ -75,8 +76,9 @@ class Population:
 
     def find(self, kind: Kind, id: Json, scope: Mapping[str, Json], fields: dict[str, Json] | None = None, age: float = 0.5) -> Entity:
         """Put in a thing that was always there, only not seen yet."""
-        hours = 6 + age * 24 * 300
-        moment = self.start - timedelta(hours=hours, seconds=Rng.of(self.seed, kind.name, id, "born").below(3600))
+        oldest = self._parent_born(kind, scope) or self.start - timedelta(days=300)
+        jitter = Rng.of(self.seed, kind.name, id, "born").below(600)
+        moment = max(oldest, min(self.start, self.start - (self.start - oldest) * age * 0.95 - timedelta(seconds=jitter)))
         return self._add(kind, id, scope, fields or {}, moment, found=True)
 
     def make(self, kind: Kind, id: Json, scope: Mapping[str, Json], fields: dict[str, Json]) -> Entity:
@@ -95,6 +97,7 @@ class Population:
             given = "-".join(words(name)) if isinstance(name, str) and kind.id_field in ("slug", "key") else name
         if given is not None:
             return given
+        self._fill(kind, scope)
         peers = [e.id for e in self.ledger.ever(kind.name)]
         if kind.whole:
             own = [e.id for e in self.ledger.ever(kind.name) if isinstance(e.id, int) and fits(e, scope)]
@@ -107,6 +110,20 @@ class Population:
                 return f"{stem}{max(used) + 1:0{width}d}"
         return self.fresh_id(kind, scope, self.ledger.next(f"id:{kind.name}"))
 
+    def _parents(self, kind: Kind, scope: Mapping[str, Json]) -> list[Entity]:
+        """The things that a scope names."""
+        return [
+            entity
+            for arg, parent in kind.parents.items()
+            if arg in scope
+            for entity in self.ledger.find(parent, scope[arg])
+            if fits(entity, scope) and entity.deleted is None
+        ]
+
+    def _parent_born(self, kind: Kind, scope: Mapping[str, Json]) -> datetime | None:
+        born = [entity.born for entity in self._parents(kind, scope) if entity.born]
+        return parse_time(max(born)) if born else None
+
     # finding
 
     def _fill(self, kind: Kind, scope: Mapping[str, Json]) -> None:
@@ -115,6 +132,8 @@ class Population:
         rng = Rng.of(self.seed, "population", *_key(kind, scope))
         deep = len(scope) >= 3
         wanted = rng.between(0, 6) if deep else rng.between(9, 36)
+        if any(parent.origin == "made" for parent in self._parents(kind, scope)):
+            return  # what was only just made has nothing in it yet
         have = len(self.known(kind, scope))
         for index in range(max(0, wanted - have)):
             age = 1 - (index + 1) / (wanted + 1)

@@ -8,7 +8,7 @@ from mcp_world.core.clock import parse_time
 from mcp_world.core.ledger import Entity
 from mcp_world.core.seed import Rng, digest
 from mcp_world.core.types import Json
-from mcp_world.engines.procedural.fabricate import MISSING, Fabricator, Unsatisfiable
+from mcp_world.engines.procedural.fabricate import MISSING, Fabricator, Source, Unsatisfiable
 from mcp_world.engines.procedural.model import Kind, Model
 from mcp_world.engines.procedural.names import plural, words
 from mcp_world.engines.procedural.population import Population
@@ -84,7 +84,10 @@ class Projector:
                 raise Unsatisfiable("left out")
         if value is MISSING:
             key = digest(self.population.seed, entity.kind, str(entity.id), _scope_key(entity), name)
-            value = fabricator.part(flat, key, now=self._time(entity), kind=kind.noun, name=name)
+            if flat.get("default") is not None and digest(key, "default") % 5:
+                value = flat["default"]
+            else:
+                value = fabricator.part(flat, key, now=self._time(entity), kind=kind.noun, name=name, source=self._told(entity, kind))
             value = self._lived(entity, name, flat, value)
         entity.fields[name] = value
         return value
@@ -103,6 +106,17 @@ class Projector:
             return self.field(entity, kind, name, known.fabricator.flattener.flat(known.node), known.fabricator, False)
         except Unsatisfiable:
             return None
+
+    def _told(self, entity: Entity, kind: Kind) -> Source | None:
+        """What a call said beyond the kind's own fields, for the parts of a nested object: a commit's message, say."""
+        told = {name: value for name, value in entity.fields.items() if name in entity.stated and name not in kind.fields}
+        if not told:
+            return None
+
+        def source(name: str, flat: dict[str, Any]) -> Json:
+            return self._shaped(told[name], flat) if name in told else MISSING
+
+        return source
 
     # where values come from
 
@@ -133,6 +147,8 @@ class Projector:
                 shaped = self._shaped(value, flat)
                 if shaped is not MISSING:
                     return shaped
+        if parts == ("full", "name") and {"owner", "name"} <= kind.fields.keys() and "string" in types:
+            return f"{'-'.join(plain(self.peek(entity, 'owner')))}/{self.peek(entity, 'name')}"
         when = entity.born
         if when and parts:
             if parts[0] in _BIRTHS and ("string" in types or "integer" in types) and (len(parts) == 1 or parts[-1] in ("at", "on", "time", "date")):
@@ -179,6 +195,8 @@ class Projector:
     def _url(self, entity: Entity, kind: Kind, flat: dict[str, Any]) -> Json:
         """An address that names the thing and what it belongs to."""
         host = "-".join(words(str(self.model.spec.info.get("name", "service")))) or "service"
+        if "full_name" in kind.fields:
+            return f"https://{host}.example/{self.peek(entity, 'full_name')}".replace(" ", "-")
         path = [str(value) for value in entity.scope.values()]
         return f"https://{host}.example/" + "/".join([*path, plural(kind.noun).replace("_", "-"), str(entity.id)]).replace(" ", "-")
 

@@ -295,6 +295,7 @@ _STRINGS: dict[str, Maker] = {
     "uuid": lambda v, h, r: _uuid(r), "guid": lambda v, h, r: _uuid(r),
     "path": _path, "file": _path, "filename": lambda v, h, r: _path(v, h, r).split("/")[-1], "directory": _of(_PATHS), "folder": _of(_PATHS),
     "slug": lambda v, h, r: v.slug(r), "branch": lambda v, h, r: f"{r.pick(('feature', 'fix'))}/{v.slug(r)}", "ref": _of(("main", "develop")),
+    "default_branch": _of(("main",)), "base": _of(("main",)), "head": lambda v, h, r: f"{r.pick(('feature', 'fix'))}/{v.slug(r)}", "milestone": lambda v, h, r: f"v{r.below(4)}.{r.below(12)}",
     "repo": lambda v, h, r: v.slug(r), "repository": lambda v, h, r: v.slug(r), "project": lambda v, h, r: v.slug(r),
     "channel": lambda v, h, r: v.slug(r), "namespace": lambda v, h, r: v.slug(r), "cluster": lambda v, h, r: v.slug(r),
     "database": lambda v, h, r: v.slug(r), "table": lambda v, h, r: r.pick(_SUBJECTS), "node": lambda v, h, r: v.slug(r),
@@ -355,5 +356,5 @@ _NUMBERS: dict[str, tuple[float, float, int]] = {
     "stars": (0, 2500, 0), "star": (0, 2500, 0), "fork": (0, 300, 0), "watcher": (0, 300, 0), "follower": (0, 900, 0), "like": (0, 200, 0), "view": (0, 9000, 0),
     "replica": (1, 5, 0), "restart": (0, 3, 0), "cpu": (0.1, 4, 2), "memory": (64, 4096, 0), "version": (1, 9, 0), "line": (1, 300, 0),
     "addition": (1, 300, 0), "deletion": (0, 120, 0), "number": (1, 400, 0), "precipitation": (0, 12, 1), "visibility": (2, 10, 1), "uv": (0, 9, 0),
-    "degree": (0, 359, 0), "distance": (1, 900, 1), "attempt": (1, 3, 0), "member": (2, 60, 0), "exit": (0, 0, 0), "discount": (0, 30, 0),
+    "degree": (0, 359, 0), "distance": (1, 900, 1), "attempt": (1, 3, 0), "member": (2, 60, 0), "milestone": (1, 9, 0), "exit": (0, 0, 0), "discount": (0, 30, 0),
 }  # fmt: skip

@@ -1,0 +1,400 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import anyio
+from cyclopts import App, CycloptsError, Parameter
+from rich.console import Console
+from rich.table import Table
+
+import mcp_world
+from mcp_world.core.errors import BadInput
+from mcp_world.core.types import Json
+from mcp_world.spec.client_config import Launch, servers
+from mcp_world.spec.files import read_data, shipped
+from mcp_world.spec.load import load
+from mcp_world.spec.model import ServerSpec, combine
+
+app = App(
+    name="mcp-world",
+    help="An MCP server that impersonates any tool.",
+    version=mcp_world.__version__,
+    version_flags=["--version"],
+)
+_err = Console(stderr=True, highlight=False, soft_wrap=True)
+_out = Console(highlight=False)
+
+
+@app.command
+def serve(
+    *specs: str,
+    http: bool = False,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    control_port: int = 8001,
+    token: Annotated[str, Parameter(env_var="MCP_WORLD_TOKEN")] = "",
+    control_token: Annotated[str, Parameter(env_var="MCP_WORLD_CONTROL_TOKEN")] = "",
+    allow_host: list[str] | None = None,
+    separate: bool = False,
+    engine: str = "procedural",
+    seed: int = 0,
+    facts: Path | None = None,
+    start: str | None = None,
+    locale: str = "en_US",
+    journal: str = "",
+) -> None:
+    """Impersonate one or several servers, over stdio or (with --http) over HTTP and SSE.
+
+    Parameters
+    ----------
+    specs
+        Names of shipped specs, or paths. Several are served as one, their tools prefixed with the spec's name.
+    http
+        Serve streamable HTTP at /mcp and SSE at /sse; further worlds at /worlds/{id}/mcp, made through the control API.
+    host
+        The address to bind.
+    port
+        The agents' port; 0 for a free one.
+    control_port
+        The control API's port, on loopback; 0 for a free one.
+    token
+        A bearer token that agents need.
+    control_token
+        The control API's bearer token; one is made and printed where none is given.
+    allow_host
+        A further Host header to let in, such as a proxy's name.
+    separate
+        Several specs become one world each, at /worlds/{spec}/mcp, instead of one server.
+    engine
+        What answers the calls.
+    seed
+        Same seed, spec, facts and calls: the same answers.
+    facts
+        A YAML or JSON file of records that the world starts with.
+    start
+        The world's time at the start, such as 2025-03-01T09:00:00Z.
+    locale
+        The language of names and addresses, such as de_DE.
+    journal
+        The SQLite file that every step is written to; `none` for no journal.
+    """
+    from mcp_world.core.clock import parse_time
+    from mcp_world.world.facts import load_facts
+    from mcp_world.world.journal import Journal
+    from mcp_world.world.worlds import Worlds
+
+    if not specs:
+        raise BadInput("no spec was given", where="serve", do=f"Name one: {', '.join(name for name, _ in shipped('tool_specs'))}.")
+    if separate and not http:
+        raise BadInput("over stdio there is one world", where="--separate", do="Add --http.")
+    loaded = [spec for name in specs for spec in load(name)]
+    _warn(loaded)
+    served = loaded if separate else [combine(loaded)]
+    path = _journal_path(journal, served[0].name)
+    book = Journal(path) if path is not None else None
+    try:
+        worlds = Worlds(
+            served,
+            engine=engine,
+            seed=seed,
+            facts=load_facts(facts) if facts is not None else None,
+            start=parse_time(start, where="--start") if start is not None else None,
+            locale=locale,
+            journal=book,
+        )
+        for spec in served if separate else ():
+            worlds.create(spec.name, spec=spec.name, seed=seed)
+        if http:
+            _loop(_serve_http, worlds, host, port, control_port, token, control_token, allow_host or [])
+        else:
+            _loop(_serve_stdio, worlds)
+    finally:
+        if book is not None:
+            book.close()
+
+
+async def _serve_stdio(worlds: Any) -> None:
+    from mcp_world.serve.stdio import serve_stdio
+
+    await serve_stdio(worlds.get("default"))
+
+
+async def _serve_http(worlds: Any, host: str, port: int, control_port: int, token: str, control_token: str, allowed: list[str]) -> None:
+    from mcp_world.serve.run import http_servers, until_stopped
+
+    made = control_token or secrets.token_urlsafe(18)
+    async with http_servers(
+        worlds, host=host, port=port, control_port=control_port, token=token, control_token=made, allowed_hosts=allowed
+    ) as at:
+        for world in worlds:
+            _err.print(f"{world.spec.name}: {len(world.spec.listed)} tools at {at.agents}{'' if world.id == 'default' else f'/worlds/{world.id}'}/mcp")
+        _err.print(f"control API at {at.control}" + ("" if control_token else f", token {made}"))
+        await until_stopped()
+        _err.print("stopping: calls in flight finish first")
+
+
+@app.command
+def check(*specs: str, as_json: Annotated[bool, Parameter(name="--json")] = False) -> None:
+    """Say what specs hold: each tool's result shape, where that was learned, and what is wrong.
+
+    Exit code 1 where something is wrong, 2 where a file cannot be used at all.
+
+    Parameters
+    ----------
+    specs
+        Names of shipped specs, or paths.
+    as_json
+        Print JSON.
+    """
+    from mcp_world.engines.procedural.engine import ProceduralEngine
+    from mcp_world.spec.check import check as findings
+
+    if not specs:
+        raise BadInput("no spec was given", where="check", do="Name a spec or give a path.")
+    wrong = 0
+    for name in specs:
+        for spec in load(name):
+            reports = findings(spec)
+            plans = ProceduralEngine(spec).model.plans
+            problems = [str(p) for p in spec.problems] + [str(p) for r in reports for p in r.problems]
+            problems += [f"{plan.tool.where}/outputSchema: {plan.problem}" for plan in plans.values() if plan.problem and not plan.tool.problems]
+            wrong += len(problems)
+            if as_json:
+                _print_json({
+                    "spec": spec.name, "dialect": spec.dialect.value, "problems": problems,
+                    "tools": [{"name": r.tool, "verb": plans[r.tool].reading.verb, "kind": plans[r.tool].kind.name, "shape": r.shape, "source": r.source} for r in reports],
+                })  # fmt: skip
+                continue
+            table = Table(title=f"{spec.name}: {len(spec.listed)} tools, errors worded as by {spec.dialect.value}", title_justify="left")
+            for column in ("tool", "read as", "result shape", "learned from"):
+                table.add_column(column, overflow="fold")
+            for report in reports:
+                plan = plans[report.tool]
+                table.add_row(report.tool, f"{plan.reading.verb} {plan.kind.noun}".strip(), report.shape, report.source)
+            _out.print(table)
+            for line in problems:
+                _err.print(line, markup=False)
+    if wrong:
+        sys.exit(1)
+
+
+@app.command
+def capture(
+    target: str = "",
+    *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    header: list[str] | None = None,
+    config: Path | None = None,
+    name: str = "",
+    output: Path | None = None,
+) -> None:
+    """Ask live servers what they are, and write their specs.
+
+    `mcp-world capture -- npx -y @modelcontextprotocol/server-memory`, `mcp-world capture https://host/mcp`, or
+    `mcp-world capture --config claude_desktop_config.json` for every server of a client's config.
+
+    Parameters
+    ----------
+    target
+        A URL, or the first word of a command.
+    command
+        The rest of the command.
+    header
+        A header for the URL, as "Name: value".
+    config
+        An MCP client's config file; all its servers are asked.
+    name
+        What to call the spec.
+    output
+        The file to write; `tool_specs/NAME.json` where none is given, `-` for stdout.
+    """
+    if config is not None:
+        launches = servers(read_data(config), str(config))
+    elif target.startswith(("http://", "https://")):
+        launches = {name or target.split("/")[2].split(":")[0].replace(".", "-"): Launch(url=target, headers=_headers(header or []))}
+    elif target:
+        stem = next((Path(word).name.split("@")[0] or Path(word).name for word in reversed([target, *command]) if not word.startswith("-")), "server")
+        launches = {name or stem: Launch([target, *command])}
+    else:
+        raise BadInput("nothing to ask", where="capture", do="Give a URL, a command behind --, or --config FILE.")
+    if output is not None and len(launches) > 1:
+        raise BadInput(f"{len(launches)} servers do not go into one file", where="--output", do="Leave it out; each gets a file in tool_specs/.")
+    failed = 0
+    for server, launch in launches.items():
+        try:
+            _write_spec(_captured(server, launch), output or Path("tool_specs") / f"{server.replace('/', '-')}.json")
+        except BadInput as error:
+            failed += 1
+            _err.print(f"{server}: {error}" if len(launches) > 1 else str(error), markup=False, style="red")
+    if failed:
+        sys.exit(2)
+
+
+def _captured(server: str, launch: Launch) -> dict[str, Json]:
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from mcp_world.spec.capture import capture as ask
+
+    with Progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=_err, transient=True) as bar:
+        task = bar.add_task(server)
+
+        async def run() -> dict[str, Json]:
+            return await ask(server, launch, lambda what: bar.update(task, description=f"{server}: {what}"))
+
+        return anyio.run(run)
+
+
+def _write_spec(spec: dict[str, Json], path: Path) -> None:
+    text = json.dumps(spec, indent=1, ensure_ascii=False) + "\n"
+    if str(path) == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise BadInput(error.strerror or str(error), where=str(path)) from None
+    _err.print(f"{path}: {len(spec['tools'])} tools", markup=False)
+
+
+def _headers(lines: Iterable[str]) -> dict[str, str]:
+    out = {}
+    for line in lines:
+        name, colon, value = line.partition(":")
+        if not colon:
+            raise BadInput("a header has a colon", where="--header", do='Write it like "Authorization: Bearer …".')
+        out[name.strip()] = value.strip()
+    return out
+
+
+@app.command
+def log(journal: str = "", *, world: str | None = None, as_json: Annotated[bool, Parameter(name="--json")] = False) -> None:
+    """Read a journal: every step, what was committed and what was sent.
+
+    Parameters
+    ----------
+    journal
+        The file; the newest in the default place where none is given.
+    world
+        Only this world's steps.
+    as_json
+        Print JSON Lines.
+    """
+    from mcp_world.world.journal import read_journal
+
+    path = Path(journal) if journal else _newest()
+    rows = read_journal(path, world)
+    if as_json:
+        for row in rows:
+            sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+        return
+    table = Table(title=str(path), title_justify="left")
+    for column in ("world", "step", "time", "tool", "arguments", "observation", "engine", "µs"):
+        table.add_column(column, overflow="ellipsis", no_wrap=column not in ("arguments", "observation"))
+    for row in rows:
+        sent = row["sent"]
+        failed = "error" in sent or sent["result"].get("isError")
+        table.add_row(
+            row["world"], str(row["step"]), row["time"], row["tool"], _short(row["arguments"]), _short(sent.get("result", sent)),
+            row["engine"], str(row["micros"]), style="red" if failed else None,
+        )  # fmt: skip
+    _out.print(table)
+
+
+def _short(value: Json) -> str:
+    if isinstance(value, dict) and isinstance(value.get("content"), list):
+        value = value.get("structuredContent") or " ".join(str(b.get("text", b.get("type"))) for b in value["content"])
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 160 else text[:159] + "…"
+
+
+@app.command
+def specs() -> None:
+    """List the specs that can be served by name."""
+    table = Table()
+    for column in ("name", "tools", "server", "file"):
+        table.add_column(column)
+    for name, path in shipped("tool_specs"):
+        for spec in load(str(path)):
+            table.add_row(name, str(len(spec.listed)), str(spec.info.get("name")), str(path))
+    _out.print(table)
+
+
+@app.command
+def demo(*, seed: int = 7) -> None:
+    """Run an errand at a service that does not exist, and print the transcript.
+
+    Parameters
+    ----------
+    seed
+        Another seed is another world.
+    """
+    from mcp_world.demo import demo as run
+
+    anyio.run(run, seed, Console(highlight=False, width=None if sys.stdout.isatty() else 160))
+
+
+def _loop(function: Any, *arguments: Any) -> None:
+    anyio.run(function, *arguments, backend_options={"use_uvloop": sys.platform != "win32"})
+
+
+def _warn(loaded: list[ServerSpec]) -> None:
+    """Name what is wrong in the specs, on stderr; nothing of it stops the other tools."""
+    from mcp_world.engines.procedural.engine import ProceduralEngine
+    from mcp_world.engines import engine_for
+
+    for spec in loaded:
+        for problem in spec.problems:
+            _err.print(str(problem), markup=False, style="yellow")
+        engine = engine_for(spec)
+        plans = engine.model.plans if isinstance(engine, ProceduralEngine) else {}
+        for tool in spec.tools:
+            for problem in tool.problems:
+                _err.print(str(problem), markup=False, style="yellow")
+            plan = plans.get(tool.name)
+            if plan is not None and plan.problem and not tool.problems:
+                _err.print(f"{tool.where}/outputSchema: {plan.problem}", markup=False, style="yellow")
+
+
+def _state_folder() -> Path:
+    base = os.environ.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "mcp-world"
+
+
+def _journal_path(given: str, name: str) -> Path | None:
+    if given == "none":
+        return None
+    return Path(given) if given else _state_folder() / f"{name.replace('/', '-')[:80]}-{os.getpid()}.db"
+
+
+def _newest() -> Path:
+    found = sorted(_state_folder().glob("*.db"), key=lambda path: path.stat().st_mtime)
+    if not found:
+        raise BadInput("there is no journal", where=str(_state_folder()), do="Give the file that `serve --journal` wrote.")
+    return found[-1]
+
+
+def _print_json(value: Json) -> None:
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run a command; bad input ends in one line on stderr and exit code 2."""
+    try:
+        app(arguments, exit_on_error=False, print_error=False)
+    except (BadInput, CycloptsError) as error:
+        _err.print(f"mcp-world: {' '.join(str(error).split())}", markup=False, style="red")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(1)
+    sys.exit(0)

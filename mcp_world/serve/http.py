@@ -1,0 +1,171 @@
+"""Serving many worlds over streamable HTTP and the legacy SSE transport, each addressed by its URL."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+from mcp.server import Server
+from mcp.server.sse import SseServerTransport
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
+
+from mcp_world.serve.impersonation import Impersonation
+from mcp_world.serve.short_way import ShortWay
+from mcp_world.world.world import World
+from mcp_world.world.worlds import DEFAULT, Worlds
+
+_ROUTE = re.compile(r"^(?:/worlds/(?P<id>[A-Za-z0-9._-]{1,64}))?/(?P<end>mcp|sse|messages)/?$")
+_MAX_SESSIONS = 100_000
+
+
+def security_for(host: str, allowed: list[str]) -> TransportSecuritySettings:
+    """The Host and Origin headers that are let in: loopback's, the host that is bound, and what is named.
+
+    Args:
+        host: The address that is bound.
+        allowed: More host names, such as that of a proxy.
+    """
+    names = ["127.0.0.1", "localhost", "[::1]", *([host] if host not in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "::") else []), *allowed]
+    hosts = [form for name in names for form in (name, f"{name}:*")]
+    origins = [f"{scheme}://{form}" for form in hosts for scheme in ("http", "https")]
+    return TransportSecuritySettings(enable_dns_rebinding_protection=True, allowed_hosts=hosts, allowed_origins=origins)
+
+
+class Endpoint:
+    """The HTTP face of one world; made when a client first comes."""
+
+    def __init__(self, world: World, prefix: str, security: TransportSecuritySettings) -> None:
+        self.world = world
+        impersonation = Impersonation(world)
+        self.server: Server[Any] = impersonation.server()
+        self.manager = StreamableHTTPSessionManager(
+            self.server, security_settings=security, session_idle_timeout=None, max_sessions=_MAX_SESSIONS
+        )
+        self.mcp = ShortWay(impersonation, self.manager.handle_request, security)
+        self.sse = SseServerTransport(f"{prefix}/messages", security_settings=security)
+        self.closed = anyio.Event()
+
+    async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Keep the sessions until the world is closed."""
+        async with self.manager.run():
+            task_status.started()
+            await self.closed.wait()
+
+    async def serve_sse(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One connection of the legacy transport."""
+        try:
+            async with self.sse.connect_sse(scope, receive, send) as (read, write):
+                await self.server.run(read, write, self.server.create_initialization_options())
+        except ValueError:  # refused for its Host or Origin, and answered
+            return
+
+
+class Busy:
+    """Counts requests that are being answered, so that a stop can wait for them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._idle = anyio.Event()
+
+    def enter(self) -> None:
+        """A request has come."""
+        self.count += 1
+
+    def leave(self) -> None:
+        """A request has been answered."""
+        self.count -= 1
+        if self.count == 0:
+            self._idle.set()
+
+    async def wait(self) -> None:
+        """Return when none is being answered."""
+        while self.count:
+            self._idle = anyio.Event()
+            await self._idle.wait()
+
+
+class AgentApp:
+    """The ASGI app that agents connect to: `/mcp` and `/sse`, `/worlds/{id}/mcp` and `/worlds/{id}/sse`.
+
+    Args:
+        worlds: The worlds.
+        tasks: Where sessions run.
+        security: Hosts and origins that are let in.
+        token: The bearer token that agents need, or an empty string for none.
+    """
+
+    def __init__(self, worlds: Worlds, tasks: TaskGroup, security: TransportSecuritySettings, token: str = "") -> None:
+        self.worlds = worlds
+        self.busy = Busy()
+        self._tasks = tasks
+        self._security = security
+        self._token = token
+        self._endpoints: dict[str, Endpoint] = {}
+        self._starting = anyio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        match = _ROUTE.match(scope["path"])
+        if match is None:
+            await PlainTextResponse("Not Found", 404)(scope, receive, send)
+            return
+        if self._token and not _bears(scope, self._token):
+            refusal = PlainTextResponse("Unauthorized", 401, {"WWW-Authenticate": "Bearer"})
+            await refusal(scope, receive, send)
+            return
+        id = match["id"] or DEFAULT
+        endpoint = self._endpoints.get(id) or await self._start(id, match["id"])
+        if endpoint is None:
+            await PlainTextResponse("Not Found", 404)(scope, receive, send)
+            return
+        await self._serve(endpoint, match["end"], scope, receive, send)
+
+    async def _serve(self, endpoint: Endpoint, end: str, scope: Scope, receive: Receive, send: Send) -> None:
+        if end == "sse":
+            await endpoint.serve_sse(scope, receive, send)
+            return
+        handler: Callable[[Scope, Receive, Send], Awaitable[None]] = endpoint.mcp if end == "mcp" else endpoint.sse.handle_post_message
+        if scope["method"] != "POST":
+            await handler(scope, receive, send)
+            return
+        self.busy.enter()
+        try:
+            await handler(scope, receive, send)
+        finally:
+            self.busy.leave()
+
+    async def _start(self, id: str, named: str | None) -> Endpoint | None:
+        async with self._starting:
+            known = self._endpoints.get(id)
+            world = self.worlds.get(id)
+            if known is not None or world is None:
+                return known
+            endpoint = Endpoint(world, f"/worlds/{id}" if named else "", self._security)
+            await self._tasks.start(endpoint.run)
+            self._endpoints[id] = endpoint
+            return endpoint
+
+    def close(self, id: str) -> None:
+        """End the sessions of a world."""
+        endpoint = self._endpoints.pop(id, None)
+        if endpoint is not None:
+            endpoint.closed.set()
+
+    def close_all(self) -> None:
+        """End all sessions."""
+        for id in list(self._endpoints):
+            self.close(id)
+
+
+def _bears(scope: Scope, token: str) -> bool:
+    given = Headers(scope=scope).get("authorization", "")
+    return hmac.compare_digest(given.encode(), f"Bearer {token}".encode())
