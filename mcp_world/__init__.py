@@ -17,4 +17,15 @@ from mcp_world.world.journal import Journal, JournalError
 from mcp_world.world.world import World
 
 __version__ = "0.1.0"
-__all__ = ["Action", "BadInput", "Journal", "JournalError", "Observation", "ServerSpec", "World", "load", "load_one", "parse"]
+__all__ = [
+    "Action",
+    "BadInput",
+    "Journal",
+    "JournalError",
+    "Observation",
+    "ServerSpec",
+    "World",
+    "load",
+    "load_one",
+    "parse",
+]

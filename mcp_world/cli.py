@@ -8,7 +8,7 @@ import secrets
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import anyio
 from cyclopts import App, CycloptsError, Parameter
@@ -22,6 +22,10 @@ from mcp_world.spec.client_config import Launch, servers
 from mcp_world.spec.files import read_data, shipped
 from mcp_world.spec.load import load
 from mcp_world.spec.model import ServerSpec, combine
+
+if TYPE_CHECKING:
+    from mcp_world.engines.procedural.model import Plan
+    from mcp_world.spec.check import Report
 
 app = App(
     name="mcp-world",
@@ -92,7 +96,11 @@ def serve(
     from mcp_world.world.worlds import Worlds
 
     if not specs:
-        raise BadInput("no spec was given", where="serve", do=f"Name one: {', '.join(name for name, _ in shipped('tool_specs'))}.")
+        raise BadInput(
+            "no spec was given",
+            where="serve",
+            do=f"Name one: {', '.join(name for name, _ in shipped('tool_specs'))}.",
+        )
     if separate and not http:
         raise BadInput("over stdio there is one world", where="--separate", do="Add --http.")
     loaded = [spec for name in specs for spec in load(name)]
@@ -127,15 +135,26 @@ async def _serve_stdio(worlds: Any) -> None:
     await serve_stdio(worlds.get("default"))
 
 
-async def _serve_http(worlds: Any, host: str, port: int, control_port: int, token: str, control_token: str, allowed: list[str]) -> None:
+async def _serve_http(
+    worlds: Any, host: str, port: int, control_port: int, token: str, control_token: str, allowed: list[str]
+) -> None:
     from mcp_world.serve.run import http_servers, until_stopped
 
     made = control_token or secrets.token_urlsafe(18)
     async with http_servers(
-        worlds, host=host, port=port, control_port=control_port, token=token, control_token=made, allowed_hosts=allowed
+        worlds,
+        host=host,
+        port=port,
+        control_port=control_port,
+        token=token,
+        control_token=made,
+        allowed_hosts=allowed,
     ) as at:
         for world in worlds:
-            _err.print(f"{world.spec.name}: {len(world.spec.listed)} tools at {at.agents}{'' if world.id == 'default' else f'/worlds/{world.id}'}/mcp")
+            _err.print(
+                f"{world.spec.name}: {len(world.spec.listed)} tools at {at.agents}"
+                + ("/mcp" if world.id == "default" else f"/worlds/{world.id}/mcp")
+            )
         _err.print(f"control API at {at.control}" + ("" if control_token else f", token {made}"))
         await until_stopped()
         _err.print("stopping: calls in flight finish first")
@@ -165,15 +184,22 @@ def check(*specs: str, as_json: Annotated[bool, Parameter(name="--json")] = Fals
             reports = findings(spec)
             plans = ProceduralEngine(spec).model.plans
             problems = [str(p) for p in spec.problems] + [str(p) for r in reports for p in r.problems]
-            problems += [f"{plan.tool.where}/outputSchema: {plan.problem}" for plan in plans.values() if plan.problem and not plan.tool.problems]
+            problems += [
+                f"{plan.tool.where}/outputSchema: {plan.problem}"
+                for plan in plans.values()
+                if plan.problem and not plan.tool.problems
+            ]
             wrong += len(problems)
             if as_json:
                 _print_json({
                     "spec": spec.name, "dialect": spec.dialect.value, "problems": problems,
-                    "tools": [{"name": r.tool, "verb": plans[r.tool].reading.verb, "kind": plans[r.tool].kind.name, "shape": r.shape, "source": r.source} for r in reports],
+                    "tools": [_finding(report, plans[report.tool]) for report in reports],
                 })  # fmt: skip
                 continue
-            table = Table(title=f"{spec.name}: {len(spec.listed)} tools, errors worded as by {spec.dialect.value}", title_justify="left")
+            table = Table(
+                title=f"{spec.name}: {len(spec.listed)} tools, errors worded as by {spec.dialect.value}",
+                title_justify="left",
+            )
             for column in ("tool", "read as", "result shape", "learned from"):
                 table.add_column(column, overflow="fold")
             for report in reports:
@@ -184,6 +210,16 @@ def check(*specs: str, as_json: Annotated[bool, Parameter(name="--json")] = Fals
                 _err.print(line, markup=False)
     if wrong:
         sys.exit(1)
+
+
+def _finding(report: Report, plan: Plan) -> dict[str, Json]:
+    return {
+        "name": report.tool,
+        "verb": plan.reading.verb,
+        "kind": plan.kind.name,
+        "shape": report.shape,
+        "source": report.source,
+    }
 
 
 @app.command
@@ -218,14 +254,29 @@ def capture(
     if config is not None:
         launches = servers(read_data(config), str(config))
     elif target.startswith(("http://", "https://")):
-        launches = {name or target.split("/")[2].split(":")[0].replace(".", "-"): Launch(url=target, headers=_headers(header or []))}
+        launches = {
+            name or target.split("/")[2].split(":")[0].replace(".", "-"): Launch(
+                url=target, headers=_headers(header or [])
+            )
+        }
     elif target:
-        stem = next((Path(word).name.split("@")[0] or Path(word).name for word in reversed([target, *command]) if not word.startswith("-")), "server")
+        stem = next(
+            (
+                Path(word).name.split("@")[0] or Path(word).name
+                for word in reversed([target, *command])
+                if not word.startswith("-")
+            ),
+            "server",
+        )
         launches = {name or stem: Launch([target, *command])}
     else:
         raise BadInput("nothing to ask", where="capture", do="Give a URL, a command behind --, or --config FILE.")
     if output is not None and len(launches) > 1:
-        raise BadInput(f"{len(launches)} servers do not go into one file", where="--output", do="Leave it out; each gets a file in tool_specs/.")
+        raise BadInput(
+            f"{len(launches)} servers do not go into one file",
+            where="--output",
+            do="Leave it out; each gets a file in tool_specs/.",
+        )
     failed = 0
     for server, launch in launches.items():
         try:
@@ -242,7 +293,9 @@ def _captured(server: str, launch: Launch) -> dict[str, Json]:
 
     from mcp_world.spec.capture import capture as ask
 
-    with Progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=_err, transient=True) as bar:
+    with Progress(
+        SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=_err, transient=True
+    ) as bar:
         task = bar.add_task(server)
 
         async def run() -> dict[str, Json]:
@@ -275,7 +328,9 @@ def _headers(lines: Iterable[str]) -> dict[str, str]:
 
 
 @app.command
-def log(journal: str = "", *, world: str | None = None, as_json: Annotated[bool, Parameter(name="--json")] = False) -> None:
+def log(
+    journal: str = "", *, world: str | None = None, as_json: Annotated[bool, Parameter(name="--json")] = False
+) -> None:
     """Read a journal: every step, what was committed and what was sent.
 
     Parameters
@@ -347,8 +402,8 @@ def _loop(function: Any, *arguments: Any) -> None:
 
 def _warn(loaded: list[ServerSpec]) -> None:
     """Name what is wrong in the specs, on stderr; nothing of it stops the other tools."""
-    from mcp_world.engines.procedural.engine import ProceduralEngine
     from mcp_world.engines import engine_for
+    from mcp_world.engines.procedural.engine import ProceduralEngine
 
     for spec in loaded:
         for problem in spec.problems:
@@ -377,7 +432,11 @@ def _journal_path(given: str, name: str) -> Path | None:
 def _newest() -> Path:
     found = sorted(_state_folder().glob("*.db"), key=lambda path: path.stat().st_mtime)
     if not found:
-        raise BadInput("there is no journal", where=str(_state_folder()), do="Give the file that `serve --journal` wrote.")
+        raise BadInput(
+            "there is no journal",
+            where=str(_state_folder()),
+            do="Give the file that `serve --journal` wrote.",
+        )
     return found[-1]
 
 

@@ -22,7 +22,10 @@ async def demo(seed: int, console: Console) -> None:
         seed: The world's seed.
         console: Where to print.
     """
-    command = StdioServerParameters(command=sys.executable, args=["-m", "mcp_world", "serve", _SPEC, "--seed", str(seed), "--journal", "none"])
+    command = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "mcp_world", "serve", _SPEC, "--seed", str(seed), "--journal", "none"],
+    )
     async with Client(command) as client:
         listed = await client.list_tools()
         info = client.server_info
@@ -46,10 +49,22 @@ class _Errand:
         before = await self.call("What is open there?", "list_issues", **place, per_page=2)
         await self.call("Read the newest", "get_issue", **place, issue_number=before["issues"][0]["number"])
         made = await self.call(
-            "Report what we saw", "create_issue", **place, title="Invoices are sent twice", body="Seen on Friday.", labels=["bug"], assignees=["ana"]
+            "Report what we saw",
+            "create_issue",
+            **place,
+            title="Invoices are sent twice",
+            body="Seen on Friday.",
+            labels=["bug"],
+            assignees=["ana"],
         )
         number = made["number"]
-        await self.call("Add a detail", "add_issue_comment", **place, issue_number=number, body="Only with a retry after a timeout.")
+        await self.call(
+            "Add a detail",
+            "add_issue_comment",
+            **place,
+            issue_number=number,
+            body="Only with a retry after a timeout.",
+        )
         await self.call("Fixed: close it", "update_issue", **place, issue_number=number, state="closed")
         await self.call("List the closed ones again", "list_issues", **place, state="closed", per_page=1)
         await self.call("An issue that is not there", "get_issue", **place, issue_number=number + 1000)
@@ -77,7 +92,7 @@ def _brief(value: Any) -> list[str]:
     """A result in a few lines: the things one a line, the rest in one."""
     if not isinstance(value, dict):
         return [json.dumps(value)]
-    lines = []
+    lines: list[str] = []
     rest = {}
     for name, part in value.items():
         if isinstance(part, list) and part and isinstance(part[0], dict):
@@ -88,6 +103,19 @@ def _brief(value: Any) -> list[str]:
 
 
 def _line(record: dict[str, Json]) -> str:
-    keep = ("number", "full_name", "title", "state", "labels", "author", "body", "comments", "language", "stars", "total_count", "closed_at")
+    keep = (
+        "number",
+        "full_name",
+        "title",
+        "state",
+        "labels",
+        "author",
+        "body",
+        "comments",
+        "language",
+        "stars",
+        "total_count",
+        "closed_at",
+    )
     shown = {name: record[name] for name in keep if name in record}
     return "  ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in (shown or record).items())

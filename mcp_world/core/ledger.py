@@ -201,7 +201,10 @@ class Ledger:
         return [
             entity.to_json()
             for entity in self
-            if entity.origin == "fact" or entity.shown is not None or entity.changed is not None or entity.deleted is not None
+            if entity.origin == "fact"
+            or entity.shown is not None
+            or entity.changed is not None
+            or entity.deleted is not None
         ]
 
     def _touch(self, entity: Entity) -> None:

@@ -27,6 +27,10 @@ def engine_for(spec: ServerSpec, name: str = "procedural", locale: str = "en_US"
     if (name, locale) not in known:
         found = {point.name: point for point in entry_points(group="mcp_world.engines")}
         if name not in found:
-            raise BadInput(f"there is no engine {name!r}", where="--engine", do=f"Use one of: {', '.join(sorted(found))}.")
+            raise BadInput(
+                f"there is no engine {name!r}",
+                where="--engine",
+                do=f"Use one of: {', '.join(sorted(found))}.",
+            )
         known[name, locale] = found[name].load()(spec, locale)
     return known[name, locale]

@@ -11,7 +11,6 @@ from mcp_world.core.ledger import Ledger
 from mcp_world.core.types import Action, Json, Prediction, Violation
 from mcp_world.spec.model import ServerSpec, Tool
 
-
 Facts = Mapping[str, Sequence[Mapping[str, Json]]]
 """Records by kind, singular or plural: `{"issue": [{"number": 1, "title": "…"}]}`."""
 

@@ -24,7 +24,9 @@ from mcp_world.world.worlds import Worlds
 _OPEN = ("/", "/openapi.json")
 
 
-def control_app(worlds: Worlds, token: str, security: TransportSecuritySettings, on_close: Callable[[str], None]) -> Starlette:
+def control_app(
+    worlds: Worlds, token: str, security: TransportSecuritySettings, on_close: Callable[[str], None]
+) -> Starlette:
     """The control API as an ASGI app.
 
     Args:
@@ -73,7 +75,9 @@ class _Api:
         body = await _body(request, {"id": str, "spec": str, "seed": int, "facts": dict, "start": str})
         start = parse_time(body["start"], where="start") if "start" in body else None
         facts = _facts(body.get("facts"))
-        world = self.worlds.create(body.get("id"), spec=body.get("spec"), seed=body.get("seed"), facts=facts, start=start)
+        world = self.worlds.create(
+            body.get("id"), spec=body.get("spec"), seed=body.get("seed"), facts=facts, start=start
+        )
         return _json(_summary(world), 201)
 
     async def get(self, request: Request) -> Response:

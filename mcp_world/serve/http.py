@@ -33,7 +33,13 @@ def security_for(host: str, allowed: list[str]) -> TransportSecuritySettings:
         host: The address that is bound.
         allowed: More host names, such as that of a proxy.
     """
-    names = ["127.0.0.1", "localhost", "[::1]", *([host] if host not in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "::") else []), *allowed]
+    names = [
+        "127.0.0.1",
+        "localhost",
+        "[::1]",
+        *([host] if host not in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "::") else []),
+        *allowed,
+    ]
     hosts = [form for name in names for form in (name, f"{name}:*")]
     origins = [f"{scheme}://{form}" for form in hosts for scheme in ("http", "https")]
     return TransportSecuritySettings(enable_dns_rebinding_protection=True, allowed_hosts=hosts, allowed_origins=origins)
@@ -133,7 +139,9 @@ class AgentApp:
         if end == "sse":
             await endpoint.serve_sse(scope, receive, send)
             return
-        handler: Callable[[Scope, Receive, Send], Awaitable[None]] = endpoint.mcp if end == "mcp" else endpoint.sse.handle_post_message
+        handler: Callable[[Scope, Receive, Send], Awaitable[None]] = (
+            endpoint.mcp if end == "mcp" else endpoint.sse.handle_post_message
+        )
         if scope["method"] != "POST":
             await handler(scope, receive, send)
             return

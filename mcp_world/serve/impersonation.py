@@ -109,17 +109,26 @@ class Impersonation:
     async def initialize(self, ctx: ServerRequestContext[Any, Any], negotiated: dict[str, Any]) -> dict[str, Json]:
         """The handshake, with the identity and capabilities of the spec."""
         spec = self.world.spec
-        result = {"protocolVersion": negotiated["protocolVersion"], "capabilities": spec.capabilities, "serverInfo": spec.info}
+        result = {
+            "protocolVersion": negotiated["protocolVersion"],
+            "capabilities": spec.capabilities,
+            "serverInfo": spec.info,
+        }
         return {**result, "instructions": spec.instructions} if spec.instructions is not None else result
 
     async def discover(self, ctx: ServerRequestContext[Any, Any], params: dict[str, Any]) -> dict[str, Json]:
         """What 2026-07-28 has in place of the handshake; change notifications are not offered there."""
         spec = self.world.spec
         capabilities = {
-            name: {k: v for k, v in value.items() if k not in ("listChanged", "subscribe")} if isinstance(value, dict) else value
+            name: {k: v for k, v in value.items() if k not in ("listChanged", "subscribe")}
+            if isinstance(value, dict)
+            else value
             for name, value in spec.capabilities.items()
         }
-        result: dict[str, Json] = {"supportedVersions": list(MODERN_PROTOCOL_VERSIONS), "capabilities": capabilities}
+        result: dict[str, Json] = {
+            "supportedVersions": list(MODERN_PROTOCOL_VERSIONS),
+            "capabilities": capabilities,
+        }
         return {**result, "instructions": spec.instructions} if spec.instructions is not None else result
 
     async def list_tools(self, ctx: ServerRequestContext[Any, Any], params: dict[str, Any]) -> dict[str, Json]:
@@ -150,7 +159,11 @@ class Impersonation:
             log.error("journal: %s; the step was not taken", error)
             raise MCPError(code=types.INTERNAL_ERROR, message="Internal error") from None
         result = observation.result
-        if result is not None and protocol not in MODERN_PROTOCOL_VERSIONS and not isinstance(result.get("structuredContent", {}), dict):
+        if (
+            result is not None
+            and protocol not in MODERN_PROTOCOL_VERSIONS
+            and not isinstance(result.get("structuredContent", {}), dict)
+        ):
             return Observation({k: v for k, v in result.items() if k != "structuredContent"})
         return observation
 
@@ -168,7 +181,9 @@ class Impersonation:
         for resource in self.world.spec.resources:
             if resource.get("uri") == uri:
                 text = "\n\n".join(str(resource[k]) for k in ("title", "name", "description") if resource.get(k))
-                return {"contents": [{"uri": uri, "mimeType": str(resource.get("mimeType", "text/plain")), "text": text}]}
+                return {
+                    "contents": [{"uri": uri, "mimeType": str(resource.get("mimeType", "text/plain")), "text": text}]
+                }
         code = types.INVALID_PARAMS if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else RESOURCE_NOT_FOUND
         raise MCPError(code=code, message=f"Resource not found: {uri}", data={"uri": uri})
 
@@ -185,7 +200,10 @@ class Impersonation:
                 wanted = prompt.get("arguments") or []
                 for argument in wanted:
                     if isinstance(argument, dict) and argument.get("required") and argument.get("name") not in given:
-                        raise MCPError(code=types.INVALID_PARAMS, message=f"Missing required argument: {argument.get('name')}")
+                        raise MCPError(
+                            code=types.INVALID_PARAMS,
+                            message=f"Missing required argument: {argument.get('name')}",
+                        )
                 lines = [str(prompt.get("description") or name), *(f"{k}: {v}" for k, v in given.items())]
                 message = {"role": "user", "content": {"type": "text", "text": "\n".join(lines)}}
                 described = {"description": prompt["description"]} if "description" in prompt else {}

@@ -6,7 +6,13 @@ from html import escape
 from typing import Any
 
 _WORLD = {"$ref": "#/components/schemas/World"}
-_ID = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}, "description": "The world's name."}
+_ID = {
+    "name": "id",
+    "in": "path",
+    "required": True,
+    "schema": {"type": "string"},
+    "description": "The world's name.",
+}
 
 
 def _json(schema: dict[str, Any], text: str) -> dict[str, Any]:
@@ -19,7 +25,10 @@ def _body(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 _SEED = {"type": "integer", "description": "Same seed, spec, facts and calls: the same answers."}
-_ERRORS = {"400": _json({"$ref": "#/components/schemas/Error"}, "The input cannot be used."), "401": _json({"$ref": "#/components/schemas/Error"}, "No token.")}
+_ERRORS = {
+    "400": _json({"$ref": "#/components/schemas/Error"}, "The input cannot be used."),
+    "401": _json({"$ref": "#/components/schemas/Error"}, "No token."),
+}
 _GONE = {**_ERRORS, "404": _json({"$ref": "#/components/schemas/Error"}, "There is no such world.")}
 
 DOCUMENT: dict[str, Any] = {
@@ -84,8 +93,16 @@ def page() -> str:
             operation = item.get(method)
             if operation is None:
                 continue
-            fields = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {}).get("properties", {})
-            listed = "".join(f"<li><code>{escape(name)}</code> {escape(f.get('description', ''))}</li>" for name, f in fields.items())
+            fields = (
+                operation.get("requestBody", {})
+                .get("content", {})
+                .get("application/json", {})
+                .get("schema", {})
+                .get("properties", {})
+            )
+            listed = "".join(
+                f"<li><code>{escape(name)}</code> {escape(f.get('description', ''))}</li>" for name, f in fields.items()
+            )
             answers = ", ".join(f"{code} {escape(r['description'])}" for code, r in operation["responses"].items())
             rows.append(
                 f"<section><h2><b>{method.upper()}</b> <code>{escape(path)}</code></h2><p>{escape(operation['summary'])}</p>"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +55,10 @@ async def http_servers(
     Raises:
         BadInput: An address cannot be bound.
     """
-    agents_socket, control_socket = _bind(host, port, "--port"), _bind("127.0.0.1", control_port, "--control-port")
+    agents_socket, control_socket = (
+        _bind(host, port, "--port"),
+        _bind("127.0.0.1", control_port, "--control-port"),
+    )
     async with anyio.create_task_group() as tg:
         app = AgentApp(worlds, tg, security_for(host, allowed_hosts or []), token)
         control = control_app(worlds, control_token, security_for("127.0.0.1", []), app.close)
@@ -63,7 +66,7 @@ async def http_servers(
         for server, bound in servers:
             tg.start_soon(server.serve, [bound])
         for server, _ in servers:
-            while not server.started:
+            while not server.started:  # noqa: ASYNC110  # uvicorn has no event for it
                 await anyio.sleep(0.005)
         try:
             yield Addresses(_url(agents_socket, host), _url(control_socket, "127.0.0.1"))
@@ -89,14 +92,21 @@ async def until_stopped() -> None:
 class _Server(uvicorn.Server):
     """A uvicorn server that leaves signals to `until_stopped`."""
 
-    def capture_signals(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
         """Capture none."""
-        return nullcontext()
+        yield
 
 
 def _server(app: Callable[..., Any]) -> _Server:
     config = uvicorn.Config(
-        app, lifespan="off", log_level=logging.WARNING, access_log=False, timeout_graceful_shutdown=1, timeout_keep_alive=120, ws="none"
+        app,
+        lifespan="off",
+        log_level=logging.WARNING,
+        access_log=False,
+        timeout_graceful_shutdown=1,
+        timeout_keep_alive=120,
+        ws="none",
     )
     return _Server(config)
 
@@ -110,7 +120,9 @@ def _bind(host: str, port: int, option: str) -> socket.socket:
     except OSError as error:
         bound.close()
         raise BadInput(
-            f"{host}:{port} cannot be bound: {error.strerror or error}", where=option, do="Take another port, or 0 for a free one."
+            f"{host}:{port} cannot be bound: {error.strerror or error}",
+            where=option,
+            do="Take another port, or 0 for a free one.",
         ) from None
     return bound
 

@@ -66,8 +66,12 @@ class ShortWay:
             return False
         version = headers.get(b"mcp-protocol-version")
         if version == LATEST.encode():
-            return headers.get(b"mcp-method") == b"tools/call" and not any(name.startswith(b"mcp-param-") for name in headers)
-        return headers.get(_SESSION) in self._sessions and (version is None or version.decode("latin-1") in HANDSHAKE_PROTOCOL_VERSIONS)
+            return headers.get(b"mcp-method") == b"tools/call" and not any(
+                name.startswith(b"mcp-param-") for name in headers
+            )
+        return headers.get(_SESSION) in self._sessions and (
+            version is None or version.decode("latin-1") in HANDSHAKE_PROTOCOL_VERSIONS
+        )
 
     def _call(self, body: bytes, headers: dict[bytes, bytes]) -> dict[str, Any] | None:
         """The call in a body, or None where it must go the long way."""
@@ -78,16 +82,32 @@ class ShortWay:
         if not isinstance(request, dict) or request.get("method") != "tools/call" or request.get("jsonrpc") != "2.0":
             return None
         id, params = request.get("id"), request.get("params")
-        if isinstance(id, bool) or not isinstance(id, str | int) or not isinstance(params, dict) or request.keys() - {"jsonrpc", "id", "method", "params"}:
+        if (
+            isinstance(id, bool)
+            or not isinstance(id, str | int)
+            or not isinstance(params, dict)
+            or request.keys() - {"jsonrpc", "id", "method", "params"}
+        ):
             return None
         name, arguments, meta = params.get("name"), params.get("arguments", {}), params.get("_meta", {})
-        if not isinstance(name, str) or not isinstance(arguments, dict) or not isinstance(meta, dict) or "progressToken" in meta:
+        if (
+            not isinstance(name, str)
+            or not isinstance(arguments, dict)
+            or not isinstance(meta, dict)
+            or "progressToken" in meta
+        ):
             return None
         if params.keys() - {"name", "arguments", "_meta"}:
             return None
         if headers.get(b"mcp-protocol-version") == LATEST.encode():
-            good = meta.get(PROTOCOL_VERSION_META_KEY) == LATEST and isinstance(meta.get(CLIENT_CAPABILITIES_META_KEY), dict)
-            if not good or headers.get(b"mcp-name") != name.encode() or _has_header_arguments(self._impersonation.input_schema(name)):
+            good = meta.get(PROTOCOL_VERSION_META_KEY) == LATEST and isinstance(
+                meta.get(CLIENT_CAPABILITIES_META_KEY), dict
+            )
+            if (
+                not good
+                or headers.get(b"mcp-name") != name.encode()
+                or _has_header_arguments(self._impersonation.input_schema(name))
+            ):
                 return None
         elif PROTOCOL_VERSION_META_KEY in meta:
             return None
@@ -105,7 +125,9 @@ class ShortWay:
                 reply["error"] = {"code": observation.error.code, "message": observation.error.message}
             else:
                 assert observation.result is not None
-                reply["result"] = self._impersonation.envelope("tools/call", observation.result) if modern else observation.result
+                reply["result"] = (
+                    self._impersonation.envelope("tools/call", observation.result) if modern else observation.result
+                )
         except MCPError as error:
             reply["error"] = {"code": error.error.code, "message": error.error.message}
         status = ERROR_CODE_HTTP_STATUS.get(reply["error"]["code"], 200) if modern and "error" in reply else 200
@@ -116,7 +138,14 @@ class ShortWay:
         await send({"type": "http.response.start", "status": status, "headers": answered})
         await send({"type": "http.response.body", "body": data})
 
-    async def _watched(self, scope: Scope, receive: Receive, send: Send, headers: dict[bytes, bytes], body: bytes | None = None) -> None:
+    async def _watched(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        headers: dict[bytes, bytes],
+        body: bytes | None = None,
+    ) -> None:
         """The long way, noting which sessions open and end."""
         session = headers.get(_SESSION)
         opening: list[bytes] = []
@@ -169,7 +198,9 @@ def _single(headers: list[tuple[bytes, bytes]]) -> dict[bytes, bytes] | None:
 def _has_header_arguments(schema: dict[str, Json] | None) -> bool:
     """Whether a tool wants some arguments mirrored in `Mcp-Param-*` headers."""
     properties = (schema or {}).get("properties")
-    return isinstance(properties, dict) and any(isinstance(p, dict) and "x-mcp-header" in p for p in properties.values())
+    return isinstance(properties, dict) and any(
+        isinstance(p, dict) and "x-mcp-header" in p for p in properties.values()
+    )
 
 
 async def _read(receive: Receive) -> tuple[bytes | None, list[Message]]:

@@ -129,7 +129,9 @@ async def _reader(fd: int) -> Callable[[], Any]:
         file = anyio.wrap_file(os.fdopen(fd, "rb"))
         return file.readline
     reader = asyncio.StreamReader(limit=_LINE_LIMIT)
-    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(fd, "rb", 0))
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(fd, "rb", 0)
+    )
 
     async def line() -> bytes:
         try:
@@ -151,7 +153,9 @@ async def _writer(fd: int) -> Callable[[bytes], Any]:
 
         return put
     loop = asyncio.get_running_loop()
-    transport, protocol = await loop.connect_write_pipe(lambda: asyncio.streams.FlowControlMixin(loop=loop), os.fdopen(fd, "wb", 0))
+    transport, protocol = await loop.connect_write_pipe(
+        lambda: asyncio.streams.FlowControlMixin(loop=loop), os.fdopen(fd, "wb", 0)
+    )
     writer = asyncio.StreamWriter(transport, protocol, None, loop)
 
     async def send(data: bytes) -> None:

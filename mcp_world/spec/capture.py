@@ -83,7 +83,10 @@ def _connect(launch: Launch) -> Any:
         raise BadInput("a URL begins with http:// or https://", do="Give a URL, or a command behind --.")
     if launch.sse or launch.url.rstrip("/").endswith("/sse"):
         return sse_client(launch.url, headers=launch.headers)
-    return streamable_http_client(launch.url, http_client=httpx2.AsyncClient(headers=launch.headers, timeout=PATIENCE, follow_redirects=True))
+    return streamable_http_client(
+        launch.url,
+        http_client=httpx2.AsyncClient(headers=launch.headers, timeout=PATIENCE, follow_redirects=True),
+    )
 
 
 class _Peer:
@@ -100,7 +103,9 @@ class _Peer:
     async def request(self, method: str, params: dict[str, Json]) -> dict[str, Json] | types.ErrorData:
         """The result, or the error, of one request."""
         self.number += 1
-        await self.write.send(SessionMessage(types.JSONRPCRequest(jsonrpc="2.0", id=self.number, method=method, params=params)))
+        await self.write.send(
+            SessionMessage(types.JSONRPCRequest(jsonrpc="2.0", id=self.number, method=method, params=params))
+        )
         with anyio.fail_after(PATIENCE):
             while True:
                 try:
@@ -131,7 +136,11 @@ async def _ask(name: str, peer: _Peer, progress: Progress) -> dict[str, Json]:
     progress("initialize")
     hello = await peer.request(
         "initialize",
-        {"protocolVersion": LATEST_HANDSHAKE, "capabilities": {}, "clientInfo": {"name": "mcp-world", "version": "1"}},
+        {
+            "protocolVersion": LATEST_HANDSHAKE,
+            "capabilities": {},
+            "clientInfo": {"name": "mcp-world", "version": "1"},
+        },
     )
     if isinstance(hello, types.ErrorData):
         raise BadInput(f"it refused the handshake: {hello.message}")

@@ -51,7 +51,11 @@ def _pydantic_made(tool: dict[str, Json]) -> bool:
     if isinstance(title, str) and title.endswith(("Arguments", "_args")):
         return True
     properties = schema.get("properties")
-    return isinstance(properties, dict) and bool(properties) and all(isinstance(p, dict) and "title" in p for p in properties.values())
+    return (
+        isinstance(properties, dict)
+        and bool(properties)
+        and all(isinstance(p, dict) and "title" in p for p in properties.values())
+    )
 
 
 def learned(observations: list[Json]) -> Dialect | None:

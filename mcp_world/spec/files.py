@@ -36,7 +36,7 @@ def read_data(path: Path) -> Json:
     """
     text = read_text(path)
     try:
-        data = yaml.load(text, Loader=_Loader) if path.suffix in (".yaml", ".yml") else _json(text, path)  # noqa: S506
+        data = yaml.load(text, Loader=_Loader) if path.suffix in (".yaml", ".yml") else _json(text, path)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
@@ -96,7 +96,11 @@ def _bound(data: Json, path: Path) -> None:
         elif isinstance(node, list):
             stack.extend((value, depth + 1) for value in node)
         elif node is not None and not isinstance(node, str | int | float | bool):
-            raise BadInput(f"a value is a {type(node).__name__}, which JSON does not have", where=str(path), do="Put it in quotes.")
+            raise BadInput(
+                f"a value is a {type(node).__name__}, which JSON does not have",
+                where=str(path),
+                do="Put it in quotes.",
+            )
 
 
 def content_folders(kind: str) -> list[Path]:
@@ -120,7 +124,11 @@ def find(kind: str, name: str) -> Path:
             if (folder / f"{name}{suffix}").is_file():
                 return folder / f"{name}{suffix}"
     names = ", ".join(sorted(dict(shipped(kind)))) or "none"
-    raise BadInput(f"there is no file and no shipped spec of this name ({names})", where=name, do="Give a path or one of these names.")
+    raise BadInput(
+        f"there is no file and no shipped spec of this name ({names})",
+        where=name,
+        do="Give a path or one of these names.",
+    )
 
 
 def shipped(kind: str) -> Iterator[tuple[str, Path]]:

@@ -10,7 +10,9 @@ from typing import Any
 from mcp_world.core.types import Json
 from mcp_world.spec.schema import SchemaError, resolve
 
-_ANNOTATIONS = frozenset({"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"})
+_ANNOTATIONS = frozenset(
+    {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"}
+)
 _HIGHEST = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains"})
 _LOWEST = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains"})
 _MAX_REFS = 64
@@ -54,7 +56,9 @@ class Flattener:
             raise SchemaError("its references go round in a circle")
         if "$ref" not in node and "allOf" not in node and "$dynamicRef" not in node and not _is_old(node):
             return node
-        out = _modern({k: v for k, v in node.items() if k not in ("$ref", "allOf", "$dynamicRef", "$defs", "definitions")})
+        out = _modern(
+            {k: v for k, v in node.items() if k not in ("$ref", "allOf", "$dynamicRef", "$defs", "definitions")}
+        )
         ref = node.get("$ref", node.get("$dynamicRef"))
         if isinstance(ref, str):
             out = merge(self._flatten(resolve(self.root, ref), depth + 1), out)
@@ -122,9 +126,8 @@ def _modern(node: dict[str, Any]) -> dict[str, Any]:
         out["prefixItems"] = out["items"]
         out["items"] = out.pop("additionalItems", True)
     for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
-        if isinstance(out.get(exclusive), bool):
-            if out.pop(exclusive) and bound in out:
-                out[exclusive] = out.pop(bound)
+        if isinstance(out.get(exclusive), bool) and out.pop(exclusive) and bound in out:
+            out[exclusive] = out.pop(bound)
     dependencies = out.pop("dependencies", None)
     if isinstance(dependencies, dict):
         for name, needs in dependencies.items():
@@ -193,6 +196,6 @@ def _common_types(a: Json, b: Json) -> list[str]:
     first = [a] if isinstance(a, str) else list(a)
     second = [b] if isinstance(b, str) else list(b)
     out = [t for t in first if t in second]
-    if "number" in first and "integer" in second or "integer" in first and "number" in second:
+    if ("number" in first and "integer" in second) or ("integer" in first and "number" in second):
         out.append("integer")
     return list(dict.fromkeys(out))

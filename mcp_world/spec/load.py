@@ -91,7 +91,8 @@ def _recorded(data: dict[str, Json], name: str, where: str, pointer: str) -> Ser
     tools, listed, problems = tools_of(entries, f"{where}#{pointer}")
     if not tools:
         raise BadInput(
-            f"none of its {len(entries)} tools can be used" + (f": {problems[0].reason}" if problems else ""), where=f"{where}#{pointer}"
+            f"none of its {len(entries)} tools can be used" + (f": {problems[0].reason}" if problems else ""),
+            where=f"{where}#{pointer}",
         )
     info = data.get("serverInfo")
     if not isinstance(info, dict) or not isinstance(info.get("name"), str):
@@ -99,7 +100,9 @@ def _recorded(data: dict[str, Json], name: str, where: str, pointer: str) -> Ser
     stated = data.get("dialect")
     if stated is not None and stated not in [dialect.value for dialect in Dialect]:
         raise BadInput(
-            f"there is no dialect {stated!r}", where=f"{where}#/dialect", do="Use typescript, python-v1 or python-v2."
+            f"there is no dialect {stated!r}",
+            where=f"{where}#/dialect",
+            do="Use typescript, python-v1 or python-v2.",
         )
     capabilities = data.get("capabilities")
     return ServerSpec(

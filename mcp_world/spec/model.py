@@ -88,7 +88,9 @@ class Tool:
         except SchemaError as error:
             self.problems.append(Problem(f"{self.where}/{key}{error.pointer}", error.reason, fatal=True))
             return None
-        self.problems.extend(Problem(f"{self.where}/{key}{m.pointer}", f"{m.reason}; left unchecked", fatal=False) for m in schema.mended)
+        self.problems.extend(
+            Problem(f"{self.where}/{key}{m.pointer}", f"{m.reason}; left unchecked", fatal=False) for m in schema.mended
+        )
         return schema
 
 
@@ -142,7 +144,9 @@ class ServerSpec:
         }
 
 
-def tools_of(entries: Iterable[Any], where: str) -> tuple[tuple[Tool, ...], tuple[dict[str, Json], ...], tuple[Problem, ...]]:
+def tools_of(
+    entries: Iterable[Any], where: str
+) -> tuple[tuple[Tool, ...], tuple[dict[str, Json], ...], tuple[Problem, ...]]:
     """The usable tools, the entries that can be served, and what is wrong with the rest.
 
     Args:
@@ -165,14 +169,24 @@ def tools_of(entries: Iterable[Any], where: str) -> tuple[tuple[Tool, ...], tupl
         listed.append(entry)
         tool = Tool(entry, place)
         if name in names:
-            problems.append(Problem(f"{place}/name", f"there is a tool {name!r} already; calls go to the first", fatal=False))
+            problems.append(
+                Problem(f"{place}/name", f"there is a tool {name!r} already; calls go to the first", fatal=False)
+            )
             continue
         names.add(name)
         schema = entry.get("inputSchema")
         if not isinstance(schema, dict):
-            problems.append(Problem(f"{place}/inputSchema", "a tool needs an inputSchema object; any arguments are taken", fatal=False))
+            problems.append(
+                Problem(
+                    f"{place}/inputSchema",
+                    "a tool needs an inputSchema object; any arguments are taken",
+                    fatal=False,
+                )
+            )
         elif schema.get("type") != "object":
-            problems.append(Problem(f"{place}/inputSchema/type", 'MCP asks for "object" here; served as read', fatal=False))
+            problems.append(
+                Problem(f"{place}/inputSchema/type", 'MCP asks for "object" here; served as read', fatal=False)
+            )
         tools.append(tool)
     return tuple(tools), tuple(listed), tuple(problems)
 

@@ -12,7 +12,17 @@ from mcp_world.spec.schema import SchemaError, resolve
 _METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
 _SCHEMA_MAPS = ("properties", "patternProperties", "$defs", "dependentSchemas")
 _SCHEMA_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
-_SCHEMA_SINGLES = ("items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else", "unevaluatedProperties")
+_SCHEMA_SINGLES = (
+    "items",
+    "additionalProperties",
+    "not",
+    "contains",
+    "propertyNames",
+    "if",
+    "then",
+    "else",
+    "unevaluatedProperties",
+)
 _SWAGGER_PARAMETER = ("type", "format", "items", "default", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
                       "minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems", "multipleOf")  # fmt: skip
 
@@ -51,7 +61,8 @@ def to_spec(document: dict[str, Json], where: str) -> dict[str, Json]:
                 tools.append(tool)
     if not tools:
         raise BadInput("it has no operation", where=f"{where}#/paths")
-    info = document.get("info") if isinstance(document.get("info"), dict) else {}
+    stated = document.get("info")
+    info: dict[str, Json] = stated if isinstance(stated, dict) else {}
     title = str(info.get("title") or "api")
     return {
         "server": re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "api",
@@ -179,7 +190,14 @@ class _Operation:
             return node
         if isinstance(node.get("$ref"), str):
             ref = {"$ref": self.definition(node["$ref"])}
-            return {**ref, **{k: self.convert(v) if k in _SCHEMA_SINGLES else v for k, v in node.items() if k != "$ref"}} if not self.old else ref
+            return (
+                {
+                    **ref,
+                    **{k: self.convert(v) if k in _SCHEMA_SINGLES else v for k, v in node.items() if k != "$ref"},
+                }
+                if not self.old
+                else ref
+            )
         out: dict[str, Json] = {}
         for key, value in node.items():
             if key in _SCHEMA_MAPS and isinstance(value, dict):
@@ -227,7 +245,7 @@ def _from_old(node: dict[str, Json]) -> dict[str, Json]:
 def _media_schema(content: Json) -> Json:
     if not isinstance(content, dict):
         return None
-    ordered = sorted(content.items(), key=lambda item: (0 if "json" in item[0] else 1 if "form" in item[0] else 2))
+    ordered = sorted(content.items(), key=lambda item: 0 if "json" in item[0] else 1 if "form" in item[0] else 2)
     for _, media in ordered:
         if isinstance(media, dict) and "schema" in media:
             return media["schema"]

@@ -84,7 +84,10 @@ def _anchor(root: Json, ref: str) -> Json:
     while stack:
         node = stack.pop()
         if isinstance(node, dict):
-            if wanted in (node.get("$anchor"), node.get("$dynamicAnchor")) or ref in (node.get("$id"), node.get("id")):
+            if wanted in (node.get("$anchor"), node.get("$dynamicAnchor")) or ref in (
+                node.get("$id"),
+                node.get("id"),
+            ):
                 return node
             stack.extend(node.values())
         elif isinstance(node, list):

@@ -16,7 +16,9 @@ def verify(tool: Tool, observation: Observation) -> list[Violation]:
     if result is None:
         return []
     content = result.get("content")
-    if not isinstance(content, list) or not all(isinstance(block, dict) and isinstance(block.get("type"), str) for block in content):
+    if not isinstance(content, list) or not all(
+        isinstance(block, dict) and isinstance(block.get("type"), str) for block in content
+    ):
         return [Violation("content", "/content", "content is a list of blocks with a type")]
     if result.get("isError"):
         if "structuredContent" in result:
@@ -25,6 +27,12 @@ def verify(tool: Tool, observation: Observation) -> list[Violation]:
     if tool.output is None:
         return []
     if "structuredContent" not in result:
-        return [Violation("structured", "/structuredContent", "a tool with an outputSchema answers with structuredContent")]
+        return [
+            Violation(
+                "structured",
+                "/structuredContent",
+                "a tool with an outputSchema answers with structuredContent",
+            )
+        ]
     value = result["structuredContent"]
     return [] if tool.output.is_valid(value) else tool.output.violations(value)

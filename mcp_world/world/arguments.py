@@ -18,7 +18,15 @@ from mcp_world.spec.model import Tool
 
 INVALID_PARAMS = -32602
 _PYDANTIC_DOCS = "https://errors.pydantic.dev/2.14/v"
-_ZOD_TYPES = {"integer": "number", "number": "number", "string": "string", "boolean": "boolean", "array": "array", "object": "object", "null": "null"}
+_ZOD_TYPES = {
+    "integer": "number",
+    "number": "number",
+    "string": "string",
+    "boolean": "boolean",
+    "array": "array",
+    "object": "object",
+    "null": "null",
+}
 _PYDANTIC_TYPES = {"integer": ("int_type", "integer"), "number": ("float_type", "number"), "string": ("string_type", "string"),
                    "boolean": ("bool_type", "boolean"), "array": ("list_type", "list"), "object": ("dict_type", "dictionary"), "null": ("none_required", "None")}  # fmt: skip
 
@@ -46,9 +54,13 @@ def check(tool: Tool, arguments: Mapping[str, Json], dialect: Dialect) -> Observ
     if dialect is Dialect.PYTHON_V2:
         lines = [_pydantic_words(error, arguments) for error in errors]
         count = f"{len(lines)} validation error{'s' if len(lines) != 1 else ''}"
-        return Observation.failure(f"Error executing tool {tool.own_name}: {count} for {tool.own_name}Arguments\n" + "\n".join(lines))
+        return Observation.failure(
+            f"Error executing tool {tool.own_name}: {count} for {tool.own_name}Arguments\n" + "\n".join(lines)
+        )
     text = "\n".join(_zod_words(error, schema.checked) for error in errors)
-    return Observation.failure(f"MCP error {INVALID_PARAMS}: Input validation error: Invalid arguments for tool {tool.own_name}: {text}")
+    return Observation.failure(
+        f"MCP error {INVALID_PARAMS}: Input validation error: Invalid arguments for tool {tool.own_name}: {text}"
+    )
 
 
 def _jsonschema_words(schema: Json, arguments: Mapping[str, Json], errors: list[Any]) -> str:
@@ -56,12 +68,21 @@ def _jsonschema_words(schema: Json, arguments: Mapping[str, Json], errors: list[
     first = errors[0]
     if first.kind.name == "required":
         return f"{first.kind.as_dict()['property']!r} is a required property"
-    if first.kind.name in ("type", "enum", "minimum", "maximum", "additionalProperties") and not first.instance_path[20:]:
+    if (
+        first.kind.name in ("type", "enum", "minimum", "maximum", "additionalProperties")
+        and not first.instance_path[20:]
+    ):
         narrow = _at(schema, list(first.schema_path)[:-1])
         if isinstance(narrow, dict):
-            keyword = {first.kind.name: narrow.get(first.kind.name), "properties": narrow.get("properties", {})}
+            keyword = {
+                first.kind.name: narrow.get(first.kind.name),
+                "properties": narrow.get("properties", {}),
+            }
             try:
-                found = next(iter(Draft202012Validator(keyword).iter_errors(_at(arguments, list(first.instance_path)))), None)
+                found = next(
+                    iter(Draft202012Validator(keyword).iter_errors(_at(arguments, list(first.instance_path)))),
+                    None,
+                )
             except Exception:  # an untrusted schema may break it; the words are then ours
                 found = None
             if found is not None and found.validator == first.kind.name:
@@ -156,12 +177,19 @@ def _pydantic_words(error: Any, arguments: Mapping[str, Json]) -> str:
         message = f"Input should be a valid {noun}"
         if isinstance(value, str) and wanted in ("integer", "number", "boolean"):
             code = {"integer": "int_parsing", "number": "float_parsing", "boolean": "bool_parsing"}[wanted]
-            message += ", unable to parse string as " + {"integer": "an integer", "number": "a number", "boolean": "a boolean"}[wanted]
-            message = message.replace("boolean, unable to parse string as a boolean", "boolean, unable to interpret input")
+            message += (
+                ", unable to parse string as "
+                + {"integer": "an integer", "number": "a number", "boolean": "a boolean"}[wanted]
+            )
+            message = message.replace(
+                "boolean, unable to parse string as a boolean", "boolean, unable to interpret input"
+            )
     elif kind in ("enum", "constant"):
         options = [repr(o) for o in detail.get("options", [detail.get("expected_value")])]
         code = "literal_error"
-        message = "Input should be " + (", ".join(options[:-1]) + " or " + options[-1] if len(options) > 1 else options[0])
+        message = "Input should be " + (
+            ", ".join(options[:-1]) + " or " + options[-1] if len(options) > 1 else options[0]
+        )
     elif kind in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
         code, words = {"minimum": ("greater_than_equal", "greater than or equal to"), "maximum": ("less_than_equal", "less than or equal to"),
                        "exclusiveMinimum": ("greater_than", "greater than"), "exclusiveMaximum": ("less_than", "less than")}[kind]  # fmt: skip
@@ -174,7 +202,11 @@ def _pydantic_words(error: Any, arguments: Mapping[str, Json]) -> str:
         code, message = "string_pattern_mismatch", f"String should match pattern '{detail['pattern']}'"
     elif kind == "additionalProperties":
         path = f"{path}.{detail['unexpected'][0]}" if path else str(detail["unexpected"][0])
-        code, message, value = "extra_forbidden", "Extra inputs are not permitted", value.get(detail["unexpected"][0]) if isinstance(value, dict) else value
+        code, message, value = (
+            "extra_forbidden",
+            "Extra inputs are not permitted",
+            value.get(detail["unexpected"][0]) if isinstance(value, dict) else value,
+        )
     shown = repr(value)
     if len(shown) > 50:
         shown = f"{shown[:24]}...{shown[-23:]}"

@@ -19,7 +19,11 @@ def load_facts(path: Path) -> dict[str, list[dict[str, Json]]]:
     if isinstance(data, dict) and isinstance(data.get("facts"), dict):
         data = data["facts"]
     if not isinstance(data, dict):
-        raise BadInput("facts are a map of kinds to lists of records", where=str(path), do='Write it like `issue: [{number: 1, title: "…"}]`.')
+        raise BadInput(
+            "facts are a map of kinds to lists of records",
+            where=str(path),
+            do='Write it like `issue: [{number: 1, title: "…"}]`.',
+        )
     for kind, records in data.items():
         if not isinstance(records, list):
             raise BadInput("a kind has a list of records", where=f"{path}#/{kind}")

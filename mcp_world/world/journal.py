@@ -62,9 +62,15 @@ class Journal:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = _open(path)
         except OSError as error:
-            raise BadInput(error.strerror or str(error), where=str(path), do="Give another file with --journal.") from None
+            raise BadInput(
+                error.strerror or str(error), where=str(path), do="Give another file with --journal."
+            ) from None
         except sqlite3.Error as error:
-            raise BadInput(f"the journal cannot be opened: {error}", where=str(path), do="Give another file with --journal.") from None
+            raise BadInput(
+                f"the journal cannot be opened: {error}",
+                where=str(path),
+                do="Give another file with --journal.",
+            ) from None
         self._batch: _Batch | None = None
 
     def world(self, world: str, spec: str, engine: str, seed: int, started: str) -> int:
@@ -76,7 +82,8 @@ class Journal:
         try:
             with self._db:
                 row = self._db.execute(
-                    "INSERT INTO worlds (world, spec, engine, seed, started) VALUES (?,?,?,?,?)", (world, spec, engine, _signed(seed), started)
+                    "INSERT INTO worlds (world, spec, engine, seed, started) VALUES (?,?,?,?,?)",
+                    (world, spec, engine, _signed(seed), started),
                 )
         except sqlite3.Error as error:
             raise JournalError(f"{self.path}: {error}") from None
@@ -132,15 +139,25 @@ def _open(path: Path) -> sqlite3.Connection:
         mark = db.execute("PRAGMA application_id").fetchone()[0]
         empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
         if not empty and mark != _APPLICATION_ID:
-            raise BadInput("it is an SQLite file, but no journal", where=str(path), do="Give another file with --journal.")
+            raise BadInput(
+                "it is an SQLite file, but no journal",
+                where=str(path),
+                do="Give another file with --journal.",
+            )
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if not empty and version != _VERSION:
-            raise BadInput(f"it is a journal of version {version}, and this is version {_VERSION}", where=str(path), do="Give another file.")
+            raise BadInput(
+                f"it is a journal of version {version}, and this is version {_VERSION}",
+                where=str(path),
+                do="Give another file.",
+            )
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("PRAGMA synchronous=NORMAL")
         if empty:
             with db:
-                db.executescript(f"PRAGMA application_id={_APPLICATION_ID}; PRAGMA user_version={_VERSION}; BEGIN; {_SCHEMA} COMMIT;")
+                db.executescript(
+                    f"PRAGMA application_id={_APPLICATION_ID}; PRAGMA user_version={_VERSION}; BEGIN; {_SCHEMA} COMMIT;"
+                )
         db.execute("PRAGMA busy_timeout=0")
     except BaseException:
         db.close()
@@ -197,4 +214,3 @@ def read_journal(path: Path, world: str | None = None) -> Iterator[dict[str, Jso
             "protocol": row[11], "time": row[12], "micros": row[13],
         }  # fmt: skip
     db.close()
-

@@ -121,14 +121,35 @@ class World:
                 return prediction.observation, prediction.engine, attempt + 1
             self.ledger.rollback()
         wrong = violations[0]
-        return Observation.failure(f"Internal error: {tool.own_name} gave no valid result ({wrong.path or '/'}: {wrong.message})"), "none", _ATTEMPTS
+        return (
+            Observation.failure(
+                f"Internal error: {tool.own_name} gave no valid result ({wrong.path or '/'}: {wrong.message})"
+            ),
+            "none",
+            _ATTEMPTS,
+        )
 
     def _request(self, tool: Tool, action: Action, violations: list[Violation], attempt: int) -> Request:
         return Request(
-            self.spec, tool, action, self.ledger, self.seed, len(self.steps) + 1, self.clock.now, self.start, tuple(violations), attempt
+            self.spec,
+            tool,
+            action,
+            self.ledger,
+            self.seed,
+            len(self.steps) + 1,
+            self.clock.now,
+            self.start,
+            tuple(violations),
+            attempt,
         )
 
     async def _write(self, journal: Journal, step: Step) -> None:
         if self._number is None:
-            self._number = journal.world(self.id, self.spec.name, self.engine.name, self.seed, self.start.strftime("%Y-%m-%dT%H:%M:%SZ"))
+            self._number = journal.world(
+                self.id,
+                self.spec.name,
+                self.engine.name,
+                self.seed,
+                self.start.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            )
         await journal.append(self._number, step)

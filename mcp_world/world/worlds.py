@@ -73,7 +73,11 @@ class Worlds:
                 self._made += 1
                 id = f"w{self._made}"
         if not _ID.match(id):
-            raise BadInput(f"{id!r} is no name for a world", where="id", do="Use letters, digits, '.', '_' and '-', 64 at most.")
+            raise BadInput(
+                f"{id!r} is no name for a world",
+                where="id",
+                do="Use letters, digits, '.', '_' and '-', 64 at most.",
+            )
         if id in self._worlds:
             raise BadInput(f"there is a world {id!r} already", where="id", do="Take another name, or close it first.")
         if spec is not None and spec not in self.specs:

@@ -10,17 +10,26 @@ from mcp_world.engines.procedural.names import singular, words
 _FIRST = ("created", "start", "starts", "started", "opened", "begin", "begins", "from", "birth", "registered")
 _LATER = ("updated", "modified", "closed", "merged", "completed", "end", "ends", "ended", "finished", "resolved", "pushed", "deleted",
           "published", "delivered", "to", "edited", "due", "expires")  # fmt: skip
+_PINNED: dict[str, Json] = {"const": None}
+_EXTRAS = ("tax", "shipping", "fee")
 _AMOUNTS = ("price", "amount", "cost", "total", "subtotal", "unit_price", "line_total")
 
 
-def agree(record: dict[str, Json], properties: dict[str, Any]) -> dict[str, Json]:
+def agree(record: dict[str, Json], properties: dict[str, Any], known: frozenset[str] = frozenset()) -> dict[str, Json]:
     """The record with its later times after its first, its totals summed and its counts counted.
+
+    Args:
+        record: The object.
+        properties: The schemas of its properties; what they pin (const, enum, pattern) is not touched.
+        known: Properties whose values were given rather than fabricated; they are not touched either.
 
     Only values of the same type are put in place of others, so that what was valid by type stays so; bounds are left
     to the caller's check. The record is changed in place and returned.
     """
     if len(record) < 2:
         return record
+    if known:
+        properties = {**properties, **dict.fromkeys(known, _PINNED)}
     _times(record, properties)
     _counts(record, properties)
     _totals(record, properties)
@@ -38,7 +47,7 @@ def _free(name: str, properties: dict[str, Any]) -> bool:
 
 
 def _times(record: dict[str, Json], properties: dict[str, Any]) -> None:
-    first = last = None
+    first = None
     for name, value in record.items():
         parts = words(name)
         if not parts or not isinstance(value, str | int) or isinstance(value, bool):
@@ -49,10 +58,14 @@ def _times(record: dict[str, Json], properties: dict[str, Any]) -> None:
         return
     for name, value in record.items():
         parts = words(name)
-        if parts and parts[0] in _LATER and _timelike(name, value) and _free(name, properties):
-            last = value
-            if type(last) is type(first[1]) and _length(last) == _length(first[1]) and last < first[1]:
-                record[name] = first[1]
+        later = bool(parts) and parts[0] in _LATER and _timelike(name, value) and _free(name, properties)
+        if later and _before(value, first[1]):
+            record[name] = first[1]
+
+
+def _before(a: Json, b: Json) -> bool:
+    """Whether a time is before another of the same form."""
+    return type(a) is type(b) and _length(a) == _length(b) and a < b
 
 
 def _timelike(name: str, value: Json) -> bool:
@@ -74,7 +87,14 @@ def _counts(record: dict[str, Json], properties: dict[str, Any]) -> None:
         for target in lists:
             stem = words(target)
             one = (*stem[:-1], singular(stem[-1])) if stem else ()
-            named = {(*stem, "count"), (*one, "count"), ("total", *stem), ("num", *stem), ("number", "of", *stem), (*stem, "total")}
+            named = {
+                (*stem, "count"),
+                (*one, "count"),
+                ("total", *stem),
+                ("num", *stem),
+                ("number", "of", *stem),
+                (*stem, "total"),
+            }
             if parts in named or (len(lists) == 1 and parts in (("count",), ("total", "count"))):
                 record[name] = len(record[target])
 
@@ -83,7 +103,10 @@ def _totals(record: dict[str, Json], properties: dict[str, Any]) -> None:
     for lines in record.values():
         if not isinstance(lines, list) or not lines or not all(isinstance(line, dict) for line in lines):
             continue
-        key = next((k for k in _AMOUNTS if isinstance(lines[0].get(k), int | float) and not isinstance(lines[0].get(k), bool)), None)
+        key = next(
+            (k for k in _AMOUNTS if isinstance(lines[0].get(k), int | float) and not isinstance(lines[0].get(k), bool)),
+            None,
+        )
         if key is None:
             return
         total = 0.0
@@ -96,9 +119,8 @@ def _totals(record: dict[str, Json], properties: dict[str, Any]) -> None:
             value = record.get(name)
             if isinstance(value, int | float) and not isinstance(value, bool) and _free(name, properties):
                 whole = isinstance(value, int) and float(total).is_integer()
-                extras = sum(
-                    record[k] for k in ("tax", "shipping", "fee") if isinstance(record.get(k), int | float) and not isinstance(record.get(k), bool)
-                ) if name in ("total", "total_amount", "amount_total") else 0  # fmt: skip
+                final = name in ("total", "total_amount", "amount_total")
+                extras = sum(record[k] for k in _EXTRAS if type(record.get(k)) in (int, float)) if final else 0
                 record[name] = int(total + extras) if whole else round(total + extras, 2)
         return
 
@@ -110,5 +132,3 @@ def _mail(record: dict[str, Json], properties: dict[str, Any]) -> None:
         node = properties.get("email")
         if len(parts) >= 2 and isinstance(node, dict) and "maxLength" not in node:
             record["email"] = f"{parts[0]}.{parts[-1]}@example.com"
-
-

@@ -27,11 +27,12 @@ from mcp_world.spec.dialect import Dialect
 from mcp_world.spec.flatten import types_of
 from mcp_world.spec.model import ServerSpec
 
-_YES = frozenset({"success", "ok", "deleted", "updated", "acknowledged", "removed", "created", "done", "sent", "accepted", "succeeded", "merged",
-                  "cancelled", "canceled", "archived", "completed", "applied"})  # fmt: skip
-_PAST = {"send": "sent", "put": "put", "set": "set", "make": "made", "write": "written", "upload": "uploaded", "read": "read", "get": "retrieved",
-         "cancel": "cancelled", "stop": "stopped", "drop": "dropped", "submit": "submitted", "pay": "paid", "reply": "replied", "copy": "copied",
-         "apply": "applied", "run": "run", "pin": "pinned", "unpin": "unpinned", "win": "won", "lose": "lost", "book": "booked"}  # fmt: skip
+_YES = frozenset({"success", "ok", "deleted", "updated", "acknowledged", "removed", "created", "done", "sent", "accepted", "succeeded",
+                  "merged", "cancelled", "canceled", "archived", "completed", "applied"})  # fmt: skip
+_PAST = {"send": "sent", "put": "put", "set": "set", "make": "made", "write": "written", "upload": "uploaded", "read": "read",
+         "get": "retrieved", "cancel": "cancelled", "stop": "stopped", "drop": "dropped", "submit": "submitted", "pay": "paid", "reply": "replied",
+         "copy": "copied", "apply": "applied", "run": "run", "pin": "pinned", "unpin": "unpinned", "win": "won", "lose": "lost",
+         "book": "booked"}  # fmt: skip
 
 
 class ProceduralEngine:
@@ -63,7 +64,9 @@ class ProceduralEngine:
         plan = self.model.plans[request.tool.name]
         dialect = request.spec.dialect
         if plan.problem:
-            return Observation.failure(f"Internal error: no result for {request.tool.name} can conform to its outputSchema ({plan.problem})")
+            return Observation.failure(
+                f"Internal error: no result for {request.tool.name} can conform to its outputSchema ({plan.problem})"
+            )
         population = Population(self.model, request.ledger, request.seed, request.start, request.now)
         projector = Projector(self.model, population)
         try:
@@ -72,7 +75,9 @@ class ProceduralEngine:
         except Refusal as refusal:
             return say(refusal, request.tool.name, dialect)
         except Unsatisfiable as error:
-            return Observation.failure(f"Internal error: no result for {request.tool.name} can conform to its outputSchema ({error})")
+            return Observation.failure(
+                f"Internal error: no result for {request.tool.name} can conform to its outputSchema ({error})"
+            )
 
     def _observe(self, plan: Plan, request: Request, outcome: Outcome, projector: Projector) -> Observation:
         for entity in (*outcome.items, *([outcome.entity] if outcome.entity is not None else [])):
@@ -132,14 +137,19 @@ class _Rendering:
             if layout.shape == "items" and not layout.path:
                 return [self.projector.show(entity, layout.node, self.fabricator) for entity in outcome.items]
         return self.fabricator.root(
-            self.key(), now=self.request.now, kind=self.plan.kind.noun, source=self.source(layout.path, self.request.attempt)
+            self.key(),
+            now=self.request.now,
+            kind=self.plan.kind.noun,
+            source=self.source(layout.path, self.request.attempt),
         )
 
     def key(self) -> int:
         """What fabricated parts depend on: for a function its arguments, for the rest the thing."""
         subject = self.outcome.entity
         if subject is not None:
-            return digest(self.request.seed, self.request.tool.name, subject.kind, str(subject.id), self.request.attempt)
+            return digest(
+                self.request.seed, self.request.tool.name, subject.kind, str(subject.id), self.request.attempt
+            )
         return digest(self.request.seed, self.request.tool.name, _dumps(dict(self.arguments)), self.request.attempt)
 
     def whole_entity(self, entity: Entity, layout: Layout) -> Json:
@@ -171,7 +181,11 @@ class _Rendering:
         layout, outcome = self.plan.layout, self.outcome
         if len(path) > 1:
             return self.fabricator.part_with(
-                flat, self.key(), self.request.now, self.plan.kind.noun, _given(self.source(path[1:], attempt))
+                flat,
+                self.key(),
+                self.request.now,
+                self.plan.kind.noun,
+                _given(self.source(path[1:], attempt)),
             )
         if layout.shape == "items":
             shown = [self.projector.show(entity, layout.node, self.fabricator) for entity in outcome.items]
@@ -205,7 +219,11 @@ class _Rendering:
         entity = outcome.entity
         if entity is not None and not outcome.many:
             mine = words(self.plan.kind.noun)
-            if parts in (("id",), mine, (*mine, "id"), (*mine, "number"), (*mine, "name")) or name == self.plan.kind.id_field or words(reading.id_arg) == parts:
+            if (
+                parts in (("id",), mine, (*mine, "id"), (*mine, "number"), (*mine, "name"))
+                or name == self.plan.kind.id_field
+                or words(reading.id_arg) == parts
+            ):
                 shaped = self.projector.typed(entity.id, flat)
                 if self._fits(shaped, flat):
                     return shaped
@@ -214,7 +232,12 @@ class _Rendering:
         if parts == ("message",) and reading.writes and "string" in types and "enum" not in flat:
             ids = ", ".join(str(e.id) for e in outcome.items) or (str(entity.id) if entity is not None else "")
             return f"{_cap(spoken(self.plan.kind.noun))} {ids} {_past(reading.word)}".replace("  ", " ")
-        if entity is not None and reading.verb == "delete" and name in entity.fields and self._fits(entity.fields[name], flat):
+        if (
+            entity is not None
+            and reading.verb == "delete"
+            and name in entity.fields
+            and self._fits(entity.fields[name], flat)
+        ):
             return entity.fields[name]
         return MISSING
 
@@ -236,7 +259,18 @@ def _paging(parts: tuple[str, ...], types: list[str], outcome: Outcome) -> Json:
     name = "_".join(parts)
     number = "integer" in types or "number" in types
     more = outcome.next_offset is not None
-    if number and name in ("total", "total_count", "total_results", "total_items", "result_count", "matches", "num_found", "total_size", "hits", "result_size_estimate"):
+    if number and name in (
+        "total",
+        "total_count",
+        "total_results",
+        "total_items",
+        "result_count",
+        "matches",
+        "num_found",
+        "total_size",
+        "hits",
+        "result_size_estimate",
+    ):
         return outcome.total
     if number and name in ("count", "returned", "num_results", "size", "number_of_results"):
         return outcome.total if name == "count" and not outcome.items else len(outcome.items)
@@ -252,7 +286,17 @@ def _paging(parts: tuple[str, ...], types: list[str], outcome: Outcome) -> Json:
         return more
     if "boolean" in types and name in ("incomplete_results", "truncated", "partial"):
         return False
-    if name in ("next_cursor", "next_page_token", "end_cursor", "cursor", "next", "next_token", "continuation_token", "next_marker", "continue"):
+    if name in (
+        "next_cursor",
+        "next_page_token",
+        "end_cursor",
+        "cursor",
+        "next",
+        "next_token",
+        "continuation_token",
+        "next_marker",
+        "continue",
+    ):
         if more and "string" in types:
             return cursor_for(outcome.next_offset or 0)
         return None if "null" in types else "" if not more and "string" in types else MISSING
@@ -264,7 +308,11 @@ def _paging(parts: tuple[str, ...], types: list[str], outcome: Outcome) -> Json:
 
 def _sentence(plan: Plan, arguments: Mapping[str, Json], values: Values, key: int) -> str:
     """One line for a function that says nothing of its result."""
-    about = ", ".join(f"{name} {value}" for name, value in arguments.items() if isinstance(value, str | int | float) and len(str(value)) <= 60)
+    about = ", ".join(
+        f"{name} {value}"
+        for name, value in arguments.items()
+        if isinstance(value, str | int | float) and len(str(value)) <= 60
+    )
     words_ = " ".join(words(plan.tool.own_name))
     return f"{_cap(words_)} completed{f' ({about})' if about else ''}. Reference {key % 0xFFFFFF:06x}."
 

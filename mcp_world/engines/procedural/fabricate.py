@@ -88,7 +88,13 @@ class Fabricator:
         for attempt in range(_ATTEMPTS):
             run = _Run(now, kind, sparse=attempt >= _ATTEMPTS - 2)
             try:
-                value = self.make(self.schema.checked, Rng(digest(key, attempt)), run, name=name, source=source if attempt < 5 else None)
+                value = self.make(
+                    self.schema.checked,
+                    Rng(digest(key, attempt)),
+                    run,
+                    name=name,
+                    source=source if attempt < 5 else None,
+                )
             except Unsatisfiable as error:
                 reason = str(error)
                 continue
@@ -114,7 +120,9 @@ class Fabricator:
 
     # building
 
-    def make(self, node: Json, rng: Rng, run: _Run, *, name: str = "", depth: int = 0, source: Source | None = None) -> Json:
+    def make(
+        self, node: Json, rng: Rng, run: _Run, *, name: str = "", depth: int = 0, source: Source | None = None
+    ) -> Json:
         """A value for `node`; see `root`."""
         flat = self._flat(node)
         if not (_CHECKED & flat.keys()):
@@ -142,7 +150,11 @@ class Fabricator:
         if also:
             rest = {k: v for k, v in flat.items() if k != "also"}
             for extra in also:
-                rest = merge(rest, extra) if next(iter(extra)) in ("anyOf", "oneOf", "if") and next(iter(extra)) not in rest else rest
+                rest = (
+                    merge(rest, extra)
+                    if next(iter(extra)) in ("anyOf", "oneOf", "if") and next(iter(extra)) not in rest
+                    else rest
+                )
             if self.flattener.branches(rest):
                 return self._branch(self.flattener.branches(rest), rng, run, name, depth, source)
         if "const" in flat:
@@ -175,7 +187,14 @@ class Fabricator:
         return solid[0] if len(solid) == 1 else rng.pick(solid)
 
     def _of_type(
-        self, kind: str, flat: dict[str, Any], rng: Rng, run: _Run, name: str, depth: int, source: Source | None
+        self,
+        kind: str,
+        flat: dict[str, Any],
+        rng: Rng,
+        run: _Run,
+        name: str,
+        depth: int,
+        source: Source | None,
     ) -> Json:
         hint = Hint(name, run.kind, run.now)
         if kind == "object":
@@ -193,7 +212,13 @@ class Fabricator:
         return self._string(flat, hint, rng)
 
     def _branch(
-        self, branches: list[dict[str, Any]], rng: Rng, run: _Run, name: str, depth: int, source: Source | None
+        self,
+        branches: list[dict[str, Any]],
+        rng: Rng,
+        run: _Run,
+        name: str,
+        depth: int,
+        source: Source | None,
     ) -> Json:
         order = rng.shuffled(range(len(branches)))
         if depth >= _DEEP or run.sparse:
@@ -210,14 +235,21 @@ class Fabricator:
                 last = error
         raise last or Unsatisfiable("no branch fits")
 
-    def _object(self, flat: dict[str, Any], rng: Rng, run: _Run, name: str, depth: int, source: Source | None) -> dict[str, Json]:
+    def _object(
+        self, flat: dict[str, Any], rng: Rng, run: _Run, name: str, depth: int, source: Source | None
+    ) -> dict[str, Json]:
         properties = flat.get("properties")
         properties = properties if isinstance(properties, dict) else {}
-        required = [key for key in flat.get("required", ()) if isinstance(key, str)] if isinstance(flat.get("required"), list) else []
+        required = (
+            [key for key in flat.get("required", ()) if isinstance(key, str)]
+            if isinstance(flat.get("required"), list)
+            else []
+        )
         banned = _banned(flat.get("not"))
         most = flat.get("maxProperties", math.inf)
         least = flat.get("minProperties", 0)
         out: dict[str, Json] = {}
+        known: set[str] = set()
         salt = rng.bits()
         needed = set(required)
         for key in properties:
@@ -230,7 +262,12 @@ class Fabricator:
                 if run.sparse or depth >= _DEEP or (depth >= 2 and math.isinf(self._depth_of(properties[key], depth))):
                     continue
             try:
-                out[key] = self._property(key, properties[key], Rng(digest(salt, key)), run, depth, source)
+                given = MISSING if source is None else source(key, self._flat(properties[key]))
+                if given is not MISSING:
+                    known.add(key)
+                    out[key] = given
+                else:
+                    out[key] = self.make(properties[key], Rng(digest(salt, key)), run, name=key, depth=depth + 1)
             except Unsatisfiable:
                 if must:
                     raise
@@ -239,7 +276,7 @@ class Fabricator:
                 out[key] = self._property(key, self._other(flat, key), Rng(digest(salt, key)), run, depth, source)
         self._dependents(flat, out, salt, run, depth, source)
         self._more(flat, out, least, most, Rng(salt), run, name, depth)
-        return agree(out, properties)
+        return agree(out, properties, frozenset(known))
 
     def _property(self, key: str, node: Json, rng: Rng, run: _Run, depth: int, source: Source | None) -> Json:
         if source is not None:
@@ -266,19 +303,34 @@ class Fabricator:
         return True
 
     def _dependents(
-        self, flat: dict[str, Any], out: dict[str, Json], salt: int, run: _Run, depth: int, source: Source | None
+        self,
+        flat: dict[str, Any],
+        out: dict[str, Json],
+        salt: int,
+        run: _Run,
+        depth: int,
+        source: Source | None,
     ) -> None:
         needs = flat.get("dependentRequired")
         for _ in range(8):
             missing = [
-                key for trigger, keys in (needs.items() if isinstance(needs, dict) else ()) if trigger in out for key in keys if key not in out
+                key
+                for trigger, keys in (needs.items() if isinstance(needs, dict) else ())
+                if trigger in out
+                for key in keys
+                if key not in out
             ]
             if not missing:
                 break
             for key in missing:
                 node = flat.get("properties", {}).get(key, MISSING)
                 out[key] = self._property(
-                    key, self._other(flat, key) if node is MISSING else node, Rng(digest(salt, key)), run, depth, source
+                    key,
+                    self._other(flat, key) if node is MISSING else node,
+                    Rng(digest(salt, key)),
+                    run,
+                    depth,
+                    source,
                 )
         schemas = flat.get("dependentSchemas")
         for trigger, node in schemas.items() if isinstance(schemas, dict) else ():
@@ -286,15 +338,31 @@ class Fabricator:
                 extra = self._flat(node)
                 for key in extra.get("required", ()):
                     if key not in out:
-                        out[key] = self.make(extra.get("properties", {}).get(key, True), Rng(digest(salt, key)), run, name=key, depth=depth + 1)
+                        out[key] = self.make(
+                            extra.get("properties", {}).get(key, True),
+                            Rng(digest(salt, key)),
+                            run,
+                            name=key,
+                            depth=depth + 1,
+                        )
 
     def _more(
-        self, flat: dict[str, Any], out: dict[str, Json], least: int, most: float, rng: Rng, run: _Run, name: str, depth: int
+        self,
+        flat: dict[str, Any],
+        out: dict[str, Json],
+        least: int,
+        most: float,
+        rng: Rng,
+        run: _Run,
+        name: str,
+        depth: int,
     ) -> None:
         """Properties beyond the named ones: entries of a map, or what `minProperties` asks for."""
         patterns = flat.get("patternProperties")
         extra = flat.get("additionalProperties", flat.get("unevaluatedProperties", True))
-        is_map = not flat.get("properties") and (isinstance(extra, dict) and bool(extra) or isinstance(patterns, dict) and bool(patterns))
+        is_map = not flat.get("properties") and (
+            (isinstance(extra, dict) and bool(extra)) or (isinstance(patterns, dict) and bool(patterns))
+        )
         wanted = least
         if is_map and depth < _DEEP and not run.sparse:
             wanted = max(least, 1 + rng.below(3))
@@ -309,8 +377,16 @@ class Fabricator:
                     break
                 else:
                     names = flat.get("propertyNames")
-                    key = self.make(merge({"type": "string"}, self._flat(names)), rng, run, name="key", depth=depth + 1) if names else (
-                        self.values.slug(rng)
+                    key = (
+                        self.make(
+                            merge({"type": "string"}, self._flat(names)),
+                            rng,
+                            run,
+                            name="key",
+                            depth=depth + 1,
+                        )
+                        if names
+                        else (self.values.slug(rng))
                     )
                     node = extra
                 if key not in out:
@@ -343,8 +419,8 @@ class Fabricator:
                 out.append(self.make(both, Rng(rng.bits()), run, name=name, depth=depth + 1))
         wanted = least
         if items is not False and not (depth >= _DEEP or run.sparse):
-            few = 3 if depth < 3 else 1
-            wanted = max(least, min(1 + rng.below(few), most if most != math.inf else few))  # type: ignore[assignment]
+            few = min(3 if depth < 3 else 1, most)
+            wanted = max(least, min(1 + rng.below(3 if depth < 3 else 1), int(few)))
             if isinstance(items, dict) and math.isinf(self._depth_of(items, depth)) and depth >= 3:
                 wanted = least
         seen.update(repr(value) for value in out)
@@ -508,7 +584,12 @@ class Fabricator:
             required = flat.get("required")
             if isinstance(properties, dict) and isinstance(required, list):
                 height = 1.0 + max((of(properties[key]) for key in required if key in properties), default=0.0)
-        if "array" in types and "object" not in types and flat.get("minItems", 0) and isinstance(flat.get("items"), dict):
+        if (
+            "array" in types
+            and "object" not in types
+            and flat.get("minItems", 0)
+            and isinstance(flat.get("items"), dict)
+        ):
             height = 1.0 + of(flat["items"])
         return height
 
@@ -534,7 +615,7 @@ class Fabricator:
                     return True
                 continue
             seen.add(id(flat))
-            if flat is start or id(flat) in seen and len(seen) > 5_000:
+            if flat is start or (id(flat) in seen and len(seen) > 5_000):
                 return True
             stack.extend(self._flat(child) for child in subschemas(flat))
             stack.extend(self.flattener.branches(flat))
@@ -577,7 +658,9 @@ def _is_type(value: Json, kind: str) -> bool:
     if kind == "boolean":
         return isinstance(value, bool)
     if kind == "integer":
-        return isinstance(value, int) and not isinstance(value, bool) or isinstance(value, float) and value.is_integer()
+        return (isinstance(value, int) and not isinstance(value, bool)) or (
+            isinstance(value, float) and value.is_integer()
+        )
     if kind == "number":
         return isinstance(value, int | float) and not isinstance(value, bool)
     if kind == "string":
@@ -589,7 +672,9 @@ def _is_type(value: Json, kind: str) -> bool:
 
 def _multiple(low: float, high: float, step: float, rng: Rng, *, whole: bool) -> Json:
     """A multiple of `step` in [low, high]."""
-    first = math.ceil(low / step) if not math.isinf(low) else (math.floor(high / step) - 50 if not math.isinf(high) else 1)
+    first = (
+        math.ceil(low / step) if not math.isinf(low) else (math.floor(high / step) - 50 if not math.isinf(high) else 1)
+    )
     last = math.floor(high / step) if not math.isinf(high) else first + 50
     for _ in range(24):
         if first > last:

@@ -9,9 +9,36 @@ from mcp_world.engines.procedural.names import singular, words
 from mcp_world.engines.procedural.reading import Reading
 from mcp_world.spec.flatten import Flattener, types_of
 
-_LISTS = ("items", "results", "data", "entries", "records", "values", "nodes", "rows", "result", "matches", "hits", "list")
+_LISTS = (
+    "items",
+    "results",
+    "data",
+    "entries",
+    "records",
+    "values",
+    "nodes",
+    "rows",
+    "result",
+    "matches",
+    "hits",
+    "list",
+)
 _WRAPPERS = ("data", "result", "item", "record", "resource", "object", "response", "payload", "output")
-_ACKS = frozenset({"success", "ok", "message", "status", "deleted", "id", "error", "updated", "acknowledged", "removed", "done"})
+_ACKS = frozenset(
+    {
+        "success",
+        "ok",
+        "message",
+        "status",
+        "deleted",
+        "id",
+        "error",
+        "updated",
+        "acknowledged",
+        "removed",
+        "done",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +92,11 @@ def _items(flattener: Flattener, node: Any, reading: Reading, depth: int) -> Lay
         if score and (best is None or score > best[0]):
             best = (score, name)
     if best is None:
-        arrays = [n for n, s in properties.items() if "properties" in _whole(flattener, _whole(flattener, s).get("items", True))]
+        arrays = [
+            n
+            for n, s in properties.items()
+            if "properties" in _whole(flattener, _whole(flattener, s).get("items", True))
+        ]
         if len(arrays) == 1:
             best = (1, arrays[0])
     if best is not None:
@@ -88,13 +119,19 @@ def _entity(flattener: Flattener, node: Any, reading: Reading, depth: int) -> La
     for name, sub in properties.items():
         inner = _whole(flattener, sub)
         stem = words(name)
-        if "properties" in inner and (stem == words(reading.kind) or stem[-1:] == last or name.lower() in _WRAPPERS and len(properties) <= 4):
+        if "properties" in inner and (
+            stem == words(reading.kind) or stem[-1:] == last or (name.lower() in _WRAPPERS and len(properties) <= 4)
+        ):
             if depth < 2 and name.lower() in _WRAPPERS:
                 deeper = _entity(flattener, sub, reading, depth + 1)
                 if deeper.shape == "entity":
                     return Layout("entity", (name, *deeper.path), deeper.node)
             return Layout("entity", (name,), sub)
-    if depth == 0 and reading.verb in ("delete",) and {n.lower() for n in properties} <= _ACKS | {f"{last[0]}_id", f"{last[0]}id", "name", "path"}:
+    if (
+        depth == 0
+        and reading.verb in ("delete",)
+        and {n.lower() for n in properties} <= _ACKS | {f"{last[0]}_id", f"{last[0]}id", "name", "path"}
+    ):
         return Layout("none")
     if {n.lower() for n in properties} <= _ACKS - {"id"}:
         return Layout("none")

@@ -15,9 +15,40 @@ from mcp_world.spec.flatten import types_of
 from mcp_world.spec.model import ServerSpec, Tool
 from mcp_world.spec.schema import Schema
 
-_ASPECTS = ("profile", "status", "content", "info", "detail", "summary", "stat", "text", "history", "body", "metadata", "attribute")
+_ASPECTS = (
+    "profile",
+    "status",
+    "content",
+    "info",
+    "detail",
+    "summary",
+    "stat",
+    "text",
+    "history",
+    "body",
+    "metadata",
+    "attribute",
+)
 _NAMES = ("name", "slug", "path", "key", "id", "title")
-_ID_FIELDS = ("id", "number", "key", "uuid", "uid", "name", "slug", "path", "sha", "ts", "iid", "login", "email", "url", "guid", "code", "title")
+_ID_FIELDS = (
+    "id",
+    "number",
+    "key",
+    "uuid",
+    "uid",
+    "name",
+    "slug",
+    "path",
+    "sha",
+    "ts",
+    "iid",
+    "login",
+    "email",
+    "url",
+    "guid",
+    "code",
+    "title",
+)
 
 
 @dataclass(slots=True)
@@ -186,7 +217,11 @@ class Model:
                 flat = solid[0] if solid else flat
             for name, node in (flat.get("properties") or {}).items():
                 known = kind.fields.get(name)
-                if known is None or not known.stated or _says_more(output.flattener.flat(node), known.fabricator.flattener.flat(known.node)):
+                if (
+                    known is None
+                    or not known.stated
+                    or _says_more(output.flattener.flat(node), known.fabricator.flattener.flat(known.node))
+                ):
                     kind.fields[name] = Field(node, output, stated=True)
         if reading.verb in ("create", "update", "upsert") and tool.input is not None:
             try:
@@ -233,13 +268,17 @@ class Model:
             if "integer" not in types_of(known.fabricator.flattener.flat(known.node)):
                 continue
             stem = [w for w in words(name) if w not in ("count", "num", "number", "total", "of")]
-            if not stem or len(stem) == len(words(name)) and plural(kind_of(stem[-1])) != stem[-1]:
+            if not stem or (len(stem) == len(words(name)) and plural(kind_of(stem[-1])) != stem[-1]):
                 continue
             child = kind_of("_".join(stem))
             for other in self.kinds.values():
-                if other is kind or other.noun != child and words(other.noun)[-1:] != (child,):
+                if other is kind or (other.noun != child and words(other.noun)[-1:] != (child,)):
                     continue
-                if any(kind.name in p.parents.values() for p in self.plans.values() if p.kind is other and p.reading.verb == "list"):
+                if any(
+                    kind.name in p.parents.values()
+                    for p in self.plans.values()
+                    if p.kind is other and p.reading.verb == "list"
+                ):
                     kind.children[name] = other.name
 
 
@@ -252,9 +291,32 @@ def _parent(arg: str) -> str:
     parts = words(arg)
     if not parts:
         return ""
-    if len(parts) > 1 and parts[-1] in ("id", "number", "key", "name", "slug", "ts", "sha", "uuid", "iid", "uid"):
+    if len(parts) > 1 and parts[-1] in (
+        "id",
+        "number",
+        "key",
+        "name",
+        "slug",
+        "ts",
+        "sha",
+        "uuid",
+        "iid",
+        "uid",
+    ):
         stem = "_".join(parts[:-1])
-    elif len(parts) == 1 and parts[0] not in ("id", "key", "path", "name", "url", "query", "owner", "org", "number", "sha", "ref"):
+    elif len(parts) == 1 and parts[0] not in (
+        "id",
+        "key",
+        "path",
+        "name",
+        "url",
+        "query",
+        "owner",
+        "org",
+        "number",
+        "sha",
+        "ref",
+    ):
         stem = parts[0]
     else:
         return ""
@@ -269,7 +331,13 @@ def _base(reading: Reading, nouns: set[str]) -> str:
     stem = "_".join(parts[:-1])
     if parts[-1] in _ASPECTS and stem in nouns and reading.id_arg:
         return stem
-    if reading.verb in ("get", "update", "delete") and parts[-1] in nouns and "_".join(parts[:-1]) not in nouns and reading.id_arg and parts[-1] == "file":
+    if (
+        reading.verb in ("get", "update", "delete")
+        and parts[-1] in nouns
+        and "_".join(parts[:-1]) not in nouns
+        and reading.id_arg
+        and parts[-1] == "file"
+    ):
         return parts[-1]
     return reading.kind
 

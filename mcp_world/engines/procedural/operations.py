@@ -18,7 +18,22 @@ from mcp_world.engines.procedural.voice import already, bad_cursor, exists, not_
 from mcp_world.spec.flatten import types_of
 
 _ONCE = frozenset({"merge", "cancel", "refund", "capture", "void", "pay", "finalize", "win", "lose", "dispute"})
-_OFF = frozenset({"unlock", "unarchive", "unpin", "unstar", "unmute", "disable", "deactivate", "reopen", "resume", "uncordon", "restore", "unwatch"})
+_OFF = frozenset(
+    {
+        "unlock",
+        "unarchive",
+        "unpin",
+        "unstar",
+        "unmute",
+        "disable",
+        "deactivate",
+        "reopen",
+        "resume",
+        "uncordon",
+        "restore",
+        "unwatch",
+    }
+)
 _DEFAULT_LIMIT = 30
 
 
@@ -48,10 +63,15 @@ def perform(plan: Plan, arguments: dict[str, Json], population: Population, proj
     Raises:
         Refusal: The service says no: not found, there already, a bad cursor.
     """
-    call = _Call(plan, {**plan.reading.defaults, **{k: v for k, v in arguments.items() if v is not None}}, population, projector)
+    call = _Call(
+        plan,
+        {**plan.reading.defaults, **{k: v for k, v in arguments.items() if v is not None}},
+        population,
+        projector,
+    )
     verb = plan.reading.verb
     if verb in ("list", "search", "count"):
-        return call.list()
+        return call.listing()
     if plan.reading.items_arg or plan.reading.id_list:
         return call.batch()
     if verb == "call":
@@ -79,7 +99,11 @@ class _Call:
             parent = self.plan.parents.get(name)
             if parent is not None and parent in self.population.model.kinds:
                 kind = self.population.model.kinds[parent]
-                if (kind.listed or kind.fields) and isinstance(value, str | int) and self.population.locate(kind, value, done) is None:
+                if (
+                    (kind.listed or kind.fields)
+                    and isinstance(value, str | int)
+                    and self.population.locate(kind, value, done) is None
+                ):
                     raise not_found(kind.name, value)
             done[name] = value
         return scope
@@ -96,7 +120,11 @@ class _Call:
             return self.lone(scope)
         id = self.arguments.get(self.reading.id_arg)
         if verb == "upsert":
-            found = [e for e in self.population.ledger.find(self.kind.name, id) if fits(e, scope) and e.deleted is None] if id is not None else []
+            found = (
+                [e for e in self.population.ledger.find(self.kind.name, id) if fits(e, scope) and e.deleted is None]
+                if id is not None
+                else []
+            )
             return self.update(found[0]) if found else self.create(scope, id)
         entity = self.population.locate(self.kind, id, scope)
         if entity is None:
@@ -122,7 +150,9 @@ class _Call:
         ledger = self.population.ledger
         if id is None:
             id = self.population.next_id(self.kind, scope, fields)
-            if not self.kind.whole and any(fits(e, scope) and e.deleted is None for e in ledger.find(self.kind.name, id)):
+            if not self.kind.whole and any(
+                fits(e, scope) and e.deleted is None for e in ledger.find(self.kind.name, id)
+            ):
                 raise exists(self.kind.name, id)
         return self.population.make(self.kind, id, scope, fields)
 
@@ -155,7 +185,12 @@ class _Call:
             elif parts and parts[0] in self.reading.state_words and parts[-1] in ("at", "on", "time", "date") and on:
                 changes.setdefault(name, iso(self.population.now))
         for name in ("state", "status"):
-            if name in entity.fields and name not in self.kind.fields and isinstance(entity.fields[name], str) and self.reading.state_words:
+            if (
+                name in entity.fields
+                and name not in self.kind.fields
+                and isinstance(entity.fields[name], str)
+                and self.reading.state_words
+            ):
                 changes.setdefault(name, self.reading.state_words[0])
         changes.update(self._touched(changes, entity))
         self.population.ledger.set(entity, changes)
@@ -163,7 +198,13 @@ class _Call:
 
     def _marks(self) -> set[str]:
         stem = self.reading.word.removeprefix("un").removeprefix("de").removeprefix("re")
-        return {*self.reading.state_words, stem, stem + "d", stem + "ed", *({"enabled", "active"} if self.reading.word in ("enable", "disable") else ())}
+        return {
+            *self.reading.state_words,
+            stem,
+            stem + "d",
+            stem + "ed",
+            *({"enabled", "active"} if self.reading.word in ("enable", "disable") else ()),
+        }
 
     def _target(self, node: dict[str, Any]) -> Json:
         options = node.get("enum")
@@ -190,7 +231,15 @@ class _Call:
             stamp = now[:10] if node.get("format") == "date" else now
             if parts[0] in ("updated", "modified"):
                 out[name] = stamp
-            elif state is not None and parts[0] in ("closed", "merged", "completed", "resolved", "cancelled", "canceled", "paid"):
+            elif state is not None and parts[0] in (
+                "closed",
+                "merged",
+                "completed",
+                "resolved",
+                "cancelled",
+                "canceled",
+                "paid",
+            ):
                 if parts[0] in words(state):
                     out[name] = stamp
                 elif "null" in types_of(node) or "anyOf" in node:
@@ -242,7 +291,11 @@ class _Call:
         if self.reading.verb == "create" and id is None:
             id = self.population.next_id(self.kind, scope, fields)
         ledger = self.population.ledger
-        found = [e for e in ledger.find(self.kind.name, id) if fits(e, scope) and e.deleted is None] if id is not None else []
+        found = (
+            [e for e in ledger.find(self.kind.name, id) if fits(e, scope) and e.deleted is None]
+            if id is not None
+            else []
+        )
         if self.reading.verb in ("create", "upsert"):
             if found and self.reading.verb == "create":
                 raise exists(self.kind.name, id)
@@ -256,10 +309,16 @@ class _Call:
         if self.reading.verb == "delete":
             ledger.delete(entity)
         else:
-            ledger.set(entity, {**{k: v for k, v in fields.items() if k != self.kind.id_field}, **self._touched(fields, entity)})
+            ledger.set(
+                entity,
+                {
+                    **{k: v for k, v in fields.items() if k != self.kind.id_field},
+                    **self._touched(fields, entity),
+                },
+            )
         return entity
 
-    def list(self) -> Outcome:
+    def listing(self) -> Outcome:
         """The things within the scope that the filters admit, in order, one page of them."""
         scope = self.scope()
         there = self.population.all(self.kind, scope)
@@ -281,7 +340,14 @@ class _Call:
     def _filter(self, name: str, value: Json, there: list[Entity]) -> list[Entity]:
         fields = self._fields()
         field_name = self.kind.spelling(name) or next(
-            (f for f in fields if words(f) == words(name) or (*words(f), "id") == words(name) or words(f)[:1] == words(name)[:-1] and words(name)[-1:] == ("id",)), None
+            (
+                f
+                for f in fields
+                if words(f) == words(name)
+                or (*words(f), "id") == words(name)
+                or (words(f)[:1] == words(name)[:-1] and words(name)[-1:] == ("id",))
+            ),
+            None,
         )
         if field_name is None and len(words(name)) > 1 and words(name)[-1] in ("filter", "in", "is", "eq"):
             field_name = next((f for f in fields if words(f) == words(name)[:-1]), None)
@@ -292,7 +358,14 @@ class _Call:
         if bound is not None:
             target, side = bound
             return [e for e in there if query.within(peek(e, target), value, side)]
-        singular_name = next((f for f in fields if singular(words(name)[-1]) == words(f)[-1] and len(words(f)) == len(words(name))), None) if words(name) else None
+        singular_name = (
+            next(
+                (f for f in fields if singular(words(name)[-1]) == words(f)[-1] and len(words(f)) == len(words(name))),
+                None,
+            )
+            if words(name)
+            else None
+        )
         if singular_name is not None and isinstance(value, str | list):
             return [e for e in there if query.matches(peek(e, singular_name), value)]
         if any(name in e.scope for e in there):
@@ -303,7 +376,11 @@ class _Call:
         """Things that speak of the query's words; a first search finds a few that do, unless all there is has been shown."""
         terms, qualifiers = query.search(text, self._fields())
         ledger = self.population.ledger
-        if terms and not self.population.closed(self.kind, scope) and ledger.mark(("searched", self.kind.name, text, *map(str, scope.items()))):
+        if (
+            terms
+            and not self.population.closed(self.kind, scope)
+            and ledger.mark(("searched", self.kind.name, text, *map(str, scope.items())))
+        ):
             there = there + self._found(text, terms, qualifiers, scope)
         for field_name, value in qualifiers.items():
             there = [e for e in there if query.matches(self.projector.peek(e, field_name), value)]
@@ -314,14 +391,41 @@ class _Call:
         return [e for score, e in sorted(scored, key=lambda pair: -pair[0]) if score and score >= best - 1]
 
     def _texts(self, entity: Entity) -> list[Json]:
-        names = [n for n in self.kind.fields if words(n)[-1:] and words(n)[-1] in ("title", "name", "body", "text", "description", "subject", "content", "snippet", "summary", "topic", "email", "path", "message")]
+        names = [
+            n
+            for n in self.kind.fields
+            if words(n)[-1:]
+            and words(n)[-1]
+            in (
+                "title",
+                "name",
+                "body",
+                "text",
+                "description",
+                "subject",
+                "content",
+                "snippet",
+                "summary",
+                "topic",
+                "email",
+                "path",
+                "message",
+            )
+        ]
         return [str(entity.id), *(self.projector.peek(entity, name) for name in names)]
 
     def _found(self, text: str, terms: list[str], qualifiers: dict[str, str], scope: dict[str, Json]) -> list[Entity]:
         rng = Rng.of(self.population.seed, "search", self.kind.name, text, *map(str, scope.items()))
         out: list[Entity] = []
         phrase = " ".join(terms)
-        target = next((n for n in ("title", "name", "subject", "text", "content", "body", "summary", "snippet", "path") if n in self.kind.fields and n != self.kind.id_field), None)
+        target = next(
+            (
+                n
+                for n in ("title", "name", "subject", "text", "content", "body", "summary", "snippet", "path")
+                if n in self.kind.fields and n != self.kind.id_field
+            ),
+            None,
+        )
         for index in range(rng.between(2, 5)):
             fields: dict[str, Json] = {k: v for k, v in qualifiers.items() if isinstance(v, str)}
             id: Json = None
@@ -343,14 +447,23 @@ class _Call:
         if isinstance(given, str):
             name, said = query.sort_field(given, [*fields, "created_at"])
             if name is not None:
-                descending = said if said is not None else down if down is not None else words(name)[0] in ("created", "updated", "pushed", "stars", "comments")
+                descending = (
+                    said
+                    if said is not None
+                    else down
+                    if down is not None
+                    else words(name)[0] in ("created", "updated", "pushed", "stars", "comments")
+                )
                 return sorted(there, key=lambda e: query.sort_key(self.projector.peek(e, name)), reverse=descending)
         if self.reading.verb == "search" and self.reading.query in self.arguments:
             return there
-        if any(words(f)[:1] in (("created",), ("sent",), ("posted",), ("date",), ("timestamp",), ("ts",)) for f in self.kind.fields):
+        if any(
+            words(f)[:1] in (("created",), ("sent",), ("posted",), ("date",), ("timestamp",), ("ts",))
+            for f in self.kind.fields
+        ):
             newest = sorted(there, key=lambda e: (e.born, e.number), reverse=True)
             first = self.plan.tool.description.lower()
-            oldest = down is False or down is None and ("oldest first" in first or "chronological" in first)
+            oldest = down is False or (down is None and ("oldest first" in first or "chronological" in first))
             return newest[::-1] if oldest else newest
         return there
 
@@ -370,7 +483,13 @@ class _Call:
             offset = (page - 1) * limit
         end = total if limit is None else offset + limit
         return Outcome(
-            items=there[offset:end], many=True, total=total, offset=offset, limit=limit, page=page, next_offset=end if end < total and limit else None
+            items=there[offset:end],
+            many=True,
+            total=total,
+            offset=offset,
+            limit=limit,
+            page=page,
+            next_offset=end if end < total and limit else None,
         )
 
     def _after(self, cursor: str, there: list[Entity]) -> int:
@@ -396,7 +515,13 @@ def _about(phrase: str, index: int, field_name: str) -> str:
     forms = (
         ("{}", "{}: follow-up", "Notes on {}", "{} in production", "Improve {}")
         if field_name in ("title", "name", "subject", "summary")
-        else ("About {}.", "More on {}, with details.", "What to know of {}.", "{} explained.", "Questions on {}.")
+        else (
+            "About {}.",
+            "More on {}, with details.",
+            "What to know of {}.",
+            "{} explained.",
+            "Questions on {}.",
+        )
     )
     text = forms[index % len(forms)].format(phrase)
     return text[:1].upper() + text[1:]

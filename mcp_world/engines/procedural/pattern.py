@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 from functools import lru_cache
+from re import _constants as sre  # type: ignore[attr-defined]
+from re import _parser as sre_parse  # type: ignore[attr-defined]
 from typing import Any
 
 from mcp_world.core.seed import Rng
-
-if sys.version_info >= (3, 11):
-    from re import _constants as sre  # type: ignore[attr-defined]
-    from re import _parser as sre_parse  # type: ignore[attr-defined]
 
 _PRINTABLE = [chr(c) for c in range(32, 127)]
 _WORD = [c for c in _PRINTABLE if c.isalnum() or c == "_"]
@@ -112,8 +109,10 @@ def string_for(pattern: str, rng: Rng, low: int = 0, high: int | None = None) ->
         wanted = target + (rng.below(min(room, 4 + 3 * attempt) + 1) if room > 0 else 0)
         text = _Builder(rng).sequence(tree, wanted)
         if len(text) < low and not (anchored_left and anchored_right):
-            text = text + rng.string("abcdefgh", low - len(text)) if not anchored_right else (
-                rng.string("abcdefgh", low - len(text)) + text
+            text = (
+                text + rng.string("abcdefgh", low - len(text))
+                if not anchored_right
+                else (rng.string("abcdefgh", low - len(text)) + text)
             )
         if low <= len(text) <= limit:
             return text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 from mcp_world.core.clock import parse_time
 from mcp_world.core.errors import BadInput
@@ -16,7 +17,20 @@ from mcp_world.engines.procedural.names import kind_of, words
 from mcp_world.engines.procedural.pattern import NoMatch, string_for
 from mcp_world.engines.procedural.values import Hint, iso
 
-_ABSENT = frozenset({"missing", "nonexistent", "nonexisting", "nope", "ghost", "nowhere", "nobody", "nothing", "invalid", "bogus"})
+_ABSENT = frozenset(
+    {
+        "missing",
+        "nonexistent",
+        "nonexisting",
+        "nope",
+        "ghost",
+        "nowhere",
+        "nobody",
+        "nothing",
+        "invalid",
+        "bogus",
+    }
+)
 _ABSENT_PAIRS = (("no", "such"), ("not", "exist"), ("non", "existent"), ("does", "not"), ("not", "real"))
 
 
@@ -74,18 +88,37 @@ class Population:
             return None
         return self.find(kind, id, scope)
 
-    def find(self, kind: Kind, id: Json, scope: Mapping[str, Json], fields: dict[str, Json] | None = None, age: float = 0.5) -> Entity:
+    def find(
+        self,
+        kind: Kind,
+        id: Json,
+        scope: Mapping[str, Json],
+        fields: dict[str, Json] | None = None,
+        age: float = 0.5,
+    ) -> Entity:
         """Put in a thing that was always there, only not seen yet."""
         oldest = self._parent_born(kind, scope) or self.start - timedelta(days=300)
         jitter = Rng.of(self.seed, kind.name, id, "born").below(600)
-        moment = max(oldest, min(self.start, self.start - (self.start - oldest) * age * 0.95 - timedelta(seconds=jitter)))
+        moment = max(
+            oldest,
+            min(self.start, self.start - (self.start - oldest) * age * 0.95 - timedelta(seconds=jitter)),
+        )
         return self._add(kind, id, scope, fields or {}, moment, found=True)
 
     def make(self, kind: Kind, id: Json, scope: Mapping[str, Json], fields: dict[str, Json]) -> Entity:
         """Put in a thing that the agent makes now."""
         return self._add(kind, id, scope, fields, self.now, found=False)
 
-    def _add(self, kind: Kind, id: Json, scope: Mapping[str, Json], fields: dict[str, Json], moment: datetime, *, found: bool) -> Entity:
+    def _add(
+        self,
+        kind: Kind,
+        id: Json,
+        scope: Mapping[str, Json],
+        fields: dict[str, Json],
+        moment: datetime,
+        *,
+        found: bool,
+    ) -> Entity:
         origin: Origin = "found" if found else "made"
         return self.ledger.add(kind.name, id, scope=dict(scope), fields=fields, origin=origin, born=iso(moment))
 
@@ -93,7 +126,10 @@ class Population:
         """An id for a new thing, in the style of those there are."""
         given = fields.get(kind.id_field)
         if given is None and kind.natural:
-            name = next((fields[f] for f in ("name", "title", "path", "slug", "key") if isinstance(fields.get(f), str)), None)
+            name = next(
+                (fields[f] for f in ("name", "title", "path", "slug", "key") if isinstance(fields.get(f), str)),
+                None,
+            )
             given = "-".join(words(name)) if isinstance(name, str) and kind.id_field in ("slug", "key") else name
         if given is not None:
             return given
@@ -106,7 +142,9 @@ class Population:
             style = _numbered(peer)
             if style is not None:
                 stem, width = style
-                used = [int(str(p)[len(stem) :]) for p in peers if str(p).startswith(stem) and str(p)[len(stem) :].isdigit()]
+                used = [
+                    int(str(p)[len(stem) :]) for p in peers if str(p).startswith(stem) and str(p)[len(stem) :].isdigit()
+                ]
                 return f"{stem}{max(used) + 1:0{width}d}"
         return self.fresh_id(kind, scope, self.ledger.next(f"id:{kind.name}"))
 
@@ -186,13 +224,17 @@ class Population:
 def fits(entity: Entity, scope: Mapping[str, Json]) -> bool:
     """Whether an entity may lie within a scope: no argument that both know differs."""
     own = entity.scope
-    return all(name not in own or str(own[name]).casefold() == str(value).casefold() for name, value in scope.items() if value is not None)
+    return all(
+        name not in own or str(own[name]).casefold() == str(value).casefold()
+        for name, value in scope.items()
+        if value is not None
+    )
 
 
 def absent(id: Json) -> bool:
     """Whether a name says of itself that it is not there, as testers write them: `no-such-repo`."""
     parts = words(str(id))
-    return bool(_ABSENT & set(parts)) or any((a, b) in _ABSENT_PAIRS for a, b in zip(parts, parts[1:], strict=False))
+    return bool(_ABSENT & set(parts)) or any((a, b) in _ABSENT_PAIRS for a, b in pairwise(parts))
 
 
 def state(ledger: Ledger, model: Model, facts: Facts) -> None:
@@ -228,7 +270,9 @@ def _conforms(kind: Kind, name: str, value: Json, where: str) -> None:
     if check is not None and not check.is_valid(value):
         wrong = check.violations(value)
         raise BadInput(
-            f"{wrong[0].message if wrong else 'not valid'}", where=where, do="Results that show it would not conform to the tool's outputSchema."
+            f"{wrong[0].message if wrong else 'not valid'}",
+            where=where,
+            do="Results that show it would not conform to the tool's outputSchema.",
         )
 
 
@@ -241,7 +285,9 @@ def _numbered(id: Json) -> tuple[str, int] | None:
     text = str(id)
     stem = text.rstrip("0123456789")
     digits = len(text) - len(stem)
-    return (stem, digits if text[len(stem)] == "0" else 1) if 0 < digits < 10 and stem and not stem[-1].isalnum() else None
+    return (
+        (stem, digits if text[len(stem)] == "0" else 1) if 0 < digits < 10 and stem and not stem[-1].isalnum() else None
+    )
 
 
 def _like(example: str, rng: Rng) -> str:

@@ -18,7 +18,21 @@ from mcp_world.spec.flatten import types_of
 
 _BIRTHS = frozenset({"created", "opened", "registered", "added", "posted", "sent", "joined"})
 _CHANGES = frozenset({"updated", "modified", "edited"})
-_ENDS = frozenset({"closed", "merged", "completed", "cancelled", "canceled", "archived", "deleted", "resolved", "paid", "refunded", "finished"})
+_ENDS = frozenset(
+    {
+        "closed",
+        "merged",
+        "completed",
+        "cancelled",
+        "canceled",
+        "archived",
+        "deleted",
+        "resolved",
+        "paid",
+        "refunded",
+        "finished",
+    }
+)
 _TRUE = frozenset({"active", "enabled", "available", "success", "ok", "open", "valid", "subscribed"})
 
 
@@ -58,12 +72,24 @@ class Projector:
         def source(name: str, sub: dict[str, Any]) -> Json:
             return self.field(entity, kind, name, sub, fabricator, name in _required(flat))
 
-        out = fabricator.part_with(node, digest(self.population.seed, entity.kind, str(entity.id)), self._time(entity), kind.noun, source)
+        out = fabricator.part_with(
+            node,
+            digest(self.population.seed, entity.kind, str(entity.id)),
+            self._time(entity),
+            kind.noun,
+            source,
+        )
         entity.views[key] = out
         return out
 
     def field(
-        self, entity: Entity, kind: Kind, name: str, flat: dict[str, Any], fabricator: Fabricator, required: bool
+        self,
+        entity: Entity,
+        kind: Kind,
+        name: str,
+        flat: dict[str, Any],
+        fabricator: Fabricator,
+        required: bool,
     ) -> Json:
         """One field's value, or MISSING where the fabricator should leave it out or make it."""
         if name == kind.id_field:
@@ -87,7 +113,14 @@ class Projector:
             if flat.get("default") is not None and digest(key, "default") % 5:
                 value = flat["default"]
             else:
-                value = fabricator.part(flat, key, now=self._time(entity), kind=kind.noun, name=name, source=self._told(entity, kind))
+                value = fabricator.part(
+                    flat,
+                    key,
+                    now=self._time(entity),
+                    kind=kind.noun,
+                    name=name,
+                    source=self._told(entity, kind),
+                )
             value = self._lived(entity, name, flat, value)
         entity.fields[name] = value
         return value
@@ -101,7 +134,13 @@ class Projector:
             return entity.fields[name]
         known = kind.fields.get(name)
         if known is None:
-            return entity.scope.get(name) if name in entity.scope else (entity.born or None) if name == "created_at" else None
+            return (
+                entity.scope.get(name)
+                if name in entity.scope
+                else (entity.born or None)
+                if name == "created_at"
+                else None
+            )
         try:
             return self.field(entity, kind, name, known.fabricator.flattener.flat(known.node), known.fabricator, False)
         except Unsatisfiable:
@@ -109,7 +148,9 @@ class Projector:
 
     def _told(self, entity: Entity, kind: Kind) -> Source | None:
         """What a call said beyond the kind's own fields, for the parts of a nested object: a commit's message, say."""
-        told = {name: value for name, value in entity.fields.items() if name in entity.stated and name not in kind.fields}
+        told = {
+            name: value for name, value in entity.fields.items() if name in entity.stated and name not in kind.fields
+        }
         if not told:
             return None
 
@@ -151,17 +192,36 @@ class Projector:
             return f"{'-'.join(plain(self.peek(entity, 'owner')))}/{self.peek(entity, 'name')}"
         when = entity.born
         if when and parts:
-            if parts[0] in _BIRTHS and ("string" in types or "integer" in types) and (len(parts) == 1 or parts[-1] in ("at", "on", "time", "date")):
+            if (
+                parts[0] in _BIRTHS
+                and ("string" in types or "integer" in types)
+                and (len(parts) == 1 or parts[-1] in ("at", "on", "time", "date"))
+            ):
                 return self._moment(when, flat)
-            if parts[0] in _CHANGES and entity.origin == "made" and (len(parts) == 1 or parts[-1] in ("at", "on", "time", "date")):
+            if (
+                parts[0] in _CHANGES
+                and entity.origin == "made"
+                and (len(parts) == 1 or parts[-1] in ("at", "on", "time", "date"))
+            ):
                 return self._moment(when, flat)
-        if "string" in types and parts and parts[-1] in ("url", "link", "href") and parts[0] in ("html", "web", "url", "permalink", "link", "self"):
+        if (
+            "string" in types
+            and parts
+            and parts[-1] in ("url", "link", "href")
+            and parts[0] in ("html", "web", "url", "permalink", "link", "self")
+        ):
             return self._url(entity, kind, flat)
         return self._reference(entity, kind, parts, flat)
 
     def _reference(self, entity: Entity, kind: Kind, parts: tuple[str, ...], flat: dict[str, Any]) -> Json:
         """The id of something of another kind, where a field such as `customer_id` asks for one."""
-        if len(parts) < 2 or parts[-1] != "id" or not set(types_of(flat)) & {"string", "integer"} or "format" in flat or "pattern" in flat:
+        if (
+            len(parts) < 2
+            or parts[-1] != "id"
+            or not set(types_of(flat)) & {"string", "integer"}
+            or "format" in flat
+            or "pattern" in flat
+        ):
             return MISSING
         group = kind.name.rsplit(".", 1)[0] + "." if "." in kind.name else ""
         other = self.model.kinds.get(group + "_".join(parts[:-1]))
@@ -170,13 +230,20 @@ class Projector:
         there = self.population.all(other, {})
         if not there:
             return MISSING
-        return self.typed(there[digest(self.population.seed, entity.kind, str(entity.id), *parts) % len(there)].id, flat)
+        return self.typed(
+            there[digest(self.population.seed, entity.kind, str(entity.id), *parts) % len(there)].id, flat
+        )
 
     def _count(self, entity: Entity, kind: Kind, name: str) -> int | None:
         """How many things of another kind belong to this one."""
         child = self.model.kind(kind.children[name])
         plan = next(
-            (p for p in self.model.plans.values() if p.kind is child and kind.name in p.parents.values() and p.reading.verb == "list"), None
+            (
+                p
+                for p in self.model.plans.values()
+                if p.kind is child and kind.name in p.parents.values() and p.reading.verb == "list"
+            ),
+            None,
         )
         if plan is None:
             return None
@@ -198,7 +265,9 @@ class Projector:
         if "full_name" in kind.fields:
             return f"https://{host}.example/{self.peek(entity, 'full_name')}".replace(" ", "-")
         path = [str(value) for value in entity.scope.values()]
-        return f"https://{host}.example/" + "/".join([*path, plural(kind.noun).replace("_", "-"), str(entity.id)]).replace(" ", "-")
+        return f"https://{host}.example/" + "/".join(
+            [*path, plural(kind.noun).replace("_", "-"), str(entity.id)]
+        ).replace(" ", "-")
 
     def _unset(self, name: str, flat: dict[str, Any], required: bool) -> Json:
         """What a field holds that nobody set: nothing, as far as the schema allows it."""
@@ -216,12 +285,36 @@ class Projector:
             return []
         if "boolean" in types:
             return bool(_TRUE & set(parts))
-        if "integer" in types and flat.get("minimum", 0) <= 0 <= flat.get("maximum", 0):
-            if parts[-1:] not in (("id",), ("number",), ("version",), ("size",), ("at",), ("timestamp",)):
-                return 0
-        if "string" in types and parts[-1:] and parts[-1] in ("body", "description", "notes", "content", "comment", "topic", "purpose"):
+        counts = parts[-1:] not in (("id",), ("number",), ("version",), ("size",), ("at",), ("timestamp",))
+        if "integer" in types and counts and flat.get("minimum", 0) <= 0 <= flat.get("maximum", 0):
+            return 0
+        if (
+            "string" in types
+            and parts[-1:]
+            and parts[-1] in ("body", "description", "notes", "content", "comment", "topic", "purpose")
+        ):
             return "" if not flat.get("minLength") and "pattern" not in flat else MISSING
-        if not required and not (set(parts) & {"url", "id", "at", "sha", "hash", "etag", "version", "key", "author", "user", "creator", "created", "updated", "link", "owner", "sender"}):
+        if not required and not (
+            set(parts)
+            & {
+                "url",
+                "id",
+                "at",
+                "sha",
+                "hash",
+                "etag",
+                "version",
+                "key",
+                "author",
+                "user",
+                "creator",
+                "created",
+                "updated",
+                "link",
+                "owner",
+                "sender",
+            }
+        ):
             return _OMIT
         return MISSING
 
@@ -231,10 +324,19 @@ class Projector:
         when = entity.born
         if parts and parts[0] in _ENDS and len(parts) > 1 and parts[-1] in ("at", "on", "time", "date", "by"):
             state = plain(entity.fields.get("state", entity.fields.get("status")))
-            nullable = "null" in types_of(flat) or any(b.get("type") == "null" for b in flat.get("anyOf", ()) if isinstance(b, dict))
+            nullable = "null" in types_of(flat) or any(
+                b.get("type") == "null" for b in flat.get("anyOf", ()) if isinstance(b, dict)
+            )
             if state and nullable and parts[0] not in state:
                 return None
-        if when and isinstance(value, str) and parts and parts[0] in (_CHANGES | _ENDS) and value[:2] == "20" and value[: len(when)] < when[: len(value)]:
+        if (
+            when
+            and isinstance(value, str)
+            and parts
+            and parts[0] in (_CHANGES | _ENDS)
+            and value[:2] == "20"
+            and value[: len(when)] < when[: len(value)]
+        ):
             return when if len(value) > 10 else when[:10]
         return value
 
@@ -257,11 +359,13 @@ class Projector:
 
     def _shaped(self, value: Json, flat: dict[str, Any]) -> Json:
         """A known value in the type that a schema asks for, or MISSING: a login as a user object, a label as its name."""
-        types = types_of(flat) or [t for b in flat.get("anyOf", flat.get("oneOf", ())) if isinstance(b, dict) for t in types_of(b)]
+        types = types_of(flat) or [
+            t for b in flat.get("anyOf", flat.get("oneOf", ())) if isinstance(b, dict) for t in types_of(b)
+        ]
         if not types or _is(value, types):
             if isinstance(value, list) and isinstance(flat.get("items"), dict):
-                items = [self._shaped(item, flat["items"]) for item in value]
-                return value if MISSING in items else items
+                shaped = [self._shaped(item, flat["items"]) for item in value]
+                return value if MISSING in shaped else shaped
             if isinstance(flat.get("enum"), list) and value not in flat["enum"]:
                 return MISSING
             return value

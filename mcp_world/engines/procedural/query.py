@@ -18,7 +18,20 @@ _HIGH = ("max", "until", "before", "to", "lte", "lt", "end", "older", "below", "
 _ANY = frozenset({"all", "any", "*", ""})
 _WORD = re.compile(r"[\w@.+#-]+", re.UNICODE)
 _QUALIFIER = re.compile(r'([A-Za-z_]+):("[^"]*"|\S+)')
-_TIME_FIELDS = ("created_at", "updated_at", "date", "start", "start_time", "timestamp", "sent_at", "posted_at", "createdAt", "due_date", "ts", "time")
+_TIME_FIELDS = (
+    "created_at",
+    "updated_at",
+    "date",
+    "start",
+    "start_time",
+    "timestamp",
+    "sent_at",
+    "posted_at",
+    "createdAt",
+    "due_date",
+    "ts",
+    "time",
+)
 
 
 class BadCursor(Exception):
@@ -32,12 +45,20 @@ def bound_of(name: str, fields: Iterable[str]) -> tuple[str, int] | None:
         hit = [i for i, part in enumerate(parts) if part in marks]
         if not hit:
             continue
-        rest = tuple(part for i, part in enumerate(parts) if i != hit[0] and part not in ("date", "time", "at", "inclusive", "value"))
+        rest = tuple(
+            part
+            for i, part in enumerate(parts)
+            if i != hit[0] and part not in ("date", "time", "at", "inclusive", "value")
+        )
         fields = list(fields)
         if rest:
             for field in fields:
                 have = words(field)
-                if have == rest or have[: len(rest)] == rest or tuple(w for w in have if w not in ("at", "date", "time", "on")) == rest:
+                if (
+                    have == rest
+                    or have[: len(rest)] == rest
+                    or tuple(w for w in have if w not in ("at", "date", "time", "on")) == rest
+                ):
                     return field, side
         else:
             for field in _TIME_FIELDS:
@@ -53,7 +74,12 @@ def plain(value: Json) -> list[str]:
     if isinstance(value, bool):
         return ["true" if value else "false"]
     if isinstance(value, dict):
-        return [t for key in ("name", "login", "id", "key", "title", "email", "slug", "username", "value") if key in value for t in plain(value[key])]
+        return [
+            t
+            for key in ("name", "login", "id", "key", "title", "email", "slug", "username", "value")
+            if key in value
+            for t in plain(value[key])
+        ]
     if isinstance(value, list):
         return [t for item in value for t in plain(item)]
     if isinstance(value, float) and value.is_integer():

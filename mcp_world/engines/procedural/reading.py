@@ -180,7 +180,11 @@ def _verb_and_noun(tool: Tool, prefix: tuple[str, ...]) -> tuple[Verb, str, str,
         first = first.removesuffix("s") if first.removesuffix("s") in _VERBS else first
         if first in ("get", "list", "search", "create", "update", "delete") and len(parts) <= 3:
             verb, word = _VERBS[first], first
-        elif tool.annotations.get("destructiveHint") is True and tool.annotations.get("readOnlyHint") is False and "delete" in spoken:
+        elif (
+            tool.annotations.get("destructiveHint") is True
+            and tool.annotations.get("readOnlyHint") is False
+            and "delete" in spoken
+        ):
             verb, word = "delete", "delete"
         else:
             return "call", parts[0] if parts else "", kind_of("_".join(parts)), False
@@ -188,16 +192,27 @@ def _verb_and_noun(tool: Tool, prefix: tuple[str, ...]) -> tuple[Verb, str, str,
         verb = "upsert"
     if verb == "search" and word == "query" and len(parts) == 1:
         return "call", word, "", False
-    rest = [p for i, p in enumerate(parts) if i != at and p not in _VERBS or (i > at and i != at and p in ("comment", "issue", "draft", "index", "details") and i != at)]
+    rest = [
+        p
+        for i, p in enumerate(parts)
+        if (i != at and p not in _VERBS)
+        or (i > at and i != at and p in ("comment", "issue", "draft", "index", "details") and i != at)
+    ]
     noun: list[str] = []
-    for p in rest if at <= 0 or at == len(parts) - 1 else [p for i, p in enumerate(parts) if i > at and p not in _VERBS] or rest:
+    for p in (
+        rest
+        if at <= 0 or at == len(parts) - 1
+        else [p for i, p in enumerate(parts) if i > at and p not in _VERBS] or rest
+    ):
         if p in _CUT and noun:
             break
         if p not in _SMALL and not p.isdigit():
             noun.append(p)
     if not noun:
         noun = [p for p in rest if p not in _CUT and not p.isdigit()] or list(prefix[-1:])
-    many = bool(noun) and singular(noun[-1]) != noun[-1] or any(p in ("batch", "bulk", "multiple", "many") for p in parts)
+    many = (bool(noun) and singular(noun[-1]) != noun[-1]) or any(
+        p in ("batch", "bulk", "multiple", "many") for p in parts
+    )
     kind = kind_of("_".join(noun))
     kind = ABBREVIATIONS.get(kind, kind)
     if "reply" in parts and word == "reply":
@@ -224,13 +239,22 @@ def _roles(reading: Reading, nouns: frozenset[str], many: bool) -> None:
                 reading.sort = name
             elif role in _ORDER and not reading.order:
                 reading.order = name
-            elif role in _QUERY and reading.verb in ("list", "search", "count") and not reading.query and "object" not in types:
+            elif (
+                role in _QUERY
+                and reading.verb in ("list", "search", "count")
+                and not reading.query
+                and "object" not in types
+            ):
                 reading.query = name
             else:
                 left.append(name)
         else:
             left.append(name)
-    if reading.sort == "" and reading.order and _enum_words(reading.properties[reading.order]) - {"asc", "desc", "ascending", "descending"}:
+    if (
+        reading.sort == ""
+        and reading.order
+        and _enum_words(reading.properties[reading.order]) - {"asc", "desc", "ascending", "descending"}
+    ):
         reading.sort, reading.order = reading.order, ""
     _identify(reading, left, many)
     taken = {reading.id_arg, reading.id_list, reading.items_arg} - {""}
@@ -249,7 +273,12 @@ def _roles(reading: Reading, nouns: frozenset[str], many: bool) -> None:
             filters.append(name)
         else:
             content.append(name)
-    reading.scope, reading.bodies, reading.filters, reading.content = tuple(scope), tuple(bodies), tuple(filters), tuple(content)
+    reading.scope, reading.bodies, reading.filters, reading.content = (
+        tuple(scope),
+        tuple(bodies),
+        tuple(filters),
+        tuple(content),
+    )
 
 
 def _enum_words(schema: dict[str, Any]) -> set[str]:
@@ -268,19 +297,35 @@ def _identify(reading: Reading, names: list[str], many: bool) -> None:
             if types_of(schema) != ["array"] or not isinstance(items, dict):
                 continue
             stem = words(name)
-            about = bool(stem) and (singular(stem[-1]) == last or stem[-1] in ("items", "records", "requests", "operations", "entries"))
+            about = bool(stem) and (
+                singular(stem[-1]) == last or stem[-1] in ("items", "records", "requests", "operations", "entries")
+            )
             if "properties" in items and about and reading.verb in ("create", "update", "upsert", "delete", "act"):
                 reading.items_arg = name
                 return
             plain = not items or set(types_of(items)) & {"string", "integer"}
-            idish = stem[-1:] in (("ids",), ("keys",), ("names",), ("paths",), ("numbers",), ("urls",), ("uris",)) or about
-            if plain and idish and reading.verb in ("get", "delete", "update", "act") and (many or name in reading.required):
-                if reading.verb == "update" and any(_matches_id(other, kind, reading) for other in names if other != name):
+            idish = (
+                stem[-1:] in (("ids",), ("keys",), ("names",), ("paths",), ("numbers",), ("urls",), ("uris",)) or about
+            )
+            if (
+                plain
+                and idish
+                and reading.verb in ("get", "delete", "update", "act")
+                and (many or name in reading.required)
+            ):
+                if reading.verb == "update" and any(
+                    _matches_id(other, kind, reading) for other in names if other != name
+                ):
                     continue
                 reading.id_list = name
                 return
     if reading.verb in ("get", "update", "delete", "act", "upsert"):
-        single = [n for n in names if not types_of(reading.properties[n]) or set(types_of(reading.properties[n])) & {"string", "integer", "number"}]
+        single = [
+            n
+            for n in names
+            if not types_of(reading.properties[n])
+            or set(types_of(reading.properties[n])) & {"string", "integer", "number"}
+        ]
         best = max(single, key=lambda n: _id_score(n, kind, reading), default="")
         if best and _id_score(best, kind, reading) > 0:
             reading.id_arg = best
@@ -304,7 +349,12 @@ def _id_score(name: str, kind: tuple[str, ...], reading: Reading) -> int:
         return 12 + must
     if parts[-1] in ("id", "number", "key", "sha", "ts", "uuid", "iid", "uid", "slug", "arn"):
         stem = parts[:-1]
-        if stem and (stem == kind or stem[-1:] == kind[-1:] or "".join(stem) == "".join(kind) or ABBREVIATIONS.get("_".join(stem)) == "_".join(kind)):
+        if stem and (
+            stem == kind
+            or stem[-1:] == kind[-1:]
+            or "".join(stem) == "".join(kind)
+            or ABBREVIATIONS.get("_".join(stem)) == "_".join(kind)
+        ):
             return 11 + must
         if not stem:
             return 7 + must
@@ -313,7 +363,20 @@ def _id_score(name: str, kind: tuple[str, ...], reading: Reading) -> int:
         return 0
     if last and (parts == kind or parts[-1] == last or full == kind):
         return 9 + must
-    if parts[-1] in ("name", "path", "url", "uri", "title", "email", "login", "username", "symbol", "code", "ref", "handle"):
+    if parts[-1] in (
+        "name",
+        "path",
+        "url",
+        "uri",
+        "title",
+        "email",
+        "login",
+        "username",
+        "symbol",
+        "code",
+        "ref",
+        "handle",
+    ):
         stem = parts[:-1]
         if stem and stem[-1:] == kind[-1:]:
             return 10 + must
@@ -326,7 +389,10 @@ def _id_score(name: str, kind: tuple[str, ...], reading: Reading) -> int:
 
 def _is_scope(name: str, reading: Reading, nouns: frozenset[str]) -> bool:
     """Whether an argument says what the things belong to."""
-    if not set(types_of(reading.properties[name])) & {"string", "integer", "number"} or "enum" in reading.properties[name]:
+    if (
+        not set(types_of(reading.properties[name])) & {"string", "integer", "number"}
+        or "enum" in reading.properties[name]
+    ):
         return False
     parts = words(name)
     stem = "_".join(parts[:-1]) if parts[-1:] and parts[-1] in _ID_WORDS else "_".join(parts)
@@ -334,12 +400,14 @@ def _is_scope(name: str, reading: Reading, nouns: frozenset[str]) -> bool:
     stem = kind_of(stem)
     needed = name in reading.required
     if reading.verb in ("list", "search", "count"):
-        return needed and reading.verb != "search" or needed and (stem in nouns or parts[-1] == "id")
+        return (needed and reading.verb != "search") or (needed and (stem in nouns or parts[-1] == "id"))
     if parts in (("owner",), ("org",), ("workspace",), ("tenant",), ("organization",)):
         return needed
     known = stem in nouns and stem != reading.kind
     if reading.verb == "create":
-        return known and needed and (parts[-1] in ("id", "number", "key", "slug", "name", "ref", "ts") or len(parts) == 1)
+        return (
+            known and needed and (parts[-1] in ("id", "number", "key", "slug", "name", "ref", "ts") or len(parts) == 1)
+        )
     return needed and (known or parts[-1] in ("id", "number"))
 
 
@@ -357,7 +425,10 @@ def _mend(reading: Reading, tool: Tool, many: bool) -> None:
             reading.verb = "call"
     elif reading.verb == "get" and many and reading.id_arg and not reading.id_list:
         stem = words(reading.id_arg)
-        if stem[-1] in ("id", "number", "key", "name", "slug", "ts") and (len(stem) == 1 or singular(stem[-2]) != words(reading.kind)[-1]) or _foreign(reading):
+        if (
+            stem[-1] in ("id", "number", "key", "name", "slug", "ts")
+            and (len(stem) == 1 or singular(stem[-2]) != words(reading.kind)[-1])
+        ) or _foreign(reading):
             reading.verb = "list"
             reading.scope = (*reading.scope, reading.id_arg)
             reading.id_arg = ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -29,9 +28,33 @@ _ADJECTIVES = ("amber", "brisk", "calm", "delta", "eager", "forest", "granite", 
                "north", "ocean", "pine", "quartz", "river", "silver", "tidal")  # fmt: skip
 _THINGS = ("api", "app", "atlas", "beacon", "bridge", "core", "deck", "engine", "field", "gate", "hub", "kit", "lab", "mill",
            "portal", "relay", "stack", "tower", "vault", "works")  # fmt: skip
-_TAGS = ("bug", "backend", "frontend", "urgent", "docs", "infra", "design", "security", "performance", "customer")
+_TAGS = (
+    "bug",
+    "backend",
+    "frontend",
+    "urgent",
+    "docs",
+    "infra",
+    "design",
+    "security",
+    "performance",
+    "customer",
+)
 _STATES = ("open", "active", "pending", "closed", "completed")
-_CITIES = ("Lisbon", "Oslo", "Kyoto", "Montreal", "Nairobi", "Vienna", "Austin", "Melbourne", "Gdansk", "Valparaiso", "Leeds", "Busan")
+_CITIES = (
+    "Lisbon",
+    "Oslo",
+    "Kyoto",
+    "Montreal",
+    "Nairobi",
+    "Vienna",
+    "Austin",
+    "Melbourne",
+    "Gdansk",
+    "Valparaiso",
+    "Leeds",
+    "Busan",
+)
 _CURRENCIES = ("USD", "EUR", "GBP", "PLN", "JPY")
 _LANGUAGES = ("Python", "TypeScript", "Go", "Rust", "Java", "Ruby", "C++")
 _EXTENSIONS = ("md", "txt", "py", "json", "csv", "pdf", "png")
@@ -73,12 +96,14 @@ class Values:
             self._faker = _faker(locale)
         except (AttributeError, ModuleNotFoundError):
             raise BadInput(
-                f"there is no locale {locale!r}", where="--locale", do="Use one of Faker's, such as en_US or de_DE."
+                f"there is no locale {locale!r}",
+                where="--locale",
+                do="Use one of Faker's, such as en_US or de_DE.",
             ) from None
 
     def faker(self, rng: Rng) -> Faker:
         """Faker, seeded from `rng`; use it at once."""
-        self._faker.random = random.Random(rng.bits())  # type: ignore[assignment]  # the proxy's setter takes one
+        self._faker.seed_instance(rng.bits())
         return self._faker
 
     # strings
@@ -90,7 +115,7 @@ class Values:
         maker = _STRINGS.get("_".join(parts[-2:])) or _STRINGS.get(last) or _STRINGS.get(singular(last))
         if maker is not None:
             return maker(self, hint, rng)
-        if last in ("at", "on", "date", "time", "timestamp", "until", "since") and len(parts) > 1 or last in _TIMES:
+        if (last in ("at", "on", "date", "time", "timestamp", "until", "since") and len(parts) > 1) or last in _TIMES:
             return self.time(hint, rng)
         if last.endswith("id") and last not in ("paid", "void", "valid", "grid", "bid", "android", "invalid"):
             return self.identifier(hint.kind if last == "id" and len(parts) == 1 else last, rng)
@@ -110,7 +135,20 @@ class Values:
         """The time behind `time`."""
         parts = set(words(hint.name))
         minutes = rng.below(60 * 24 * 60)
-        if parts & {"due", "expires", "expiry", "expire", "expiration", "end", "ends", "until", "deadline", "next", "renews", "reset"}:
+        if parts & {
+            "due",
+            "expires",
+            "expiry",
+            "expire",
+            "expiration",
+            "end",
+            "ends",
+            "until",
+            "deadline",
+            "next",
+            "renews",
+            "reset",
+        }:
             ahead = 60 + minutes // 2 if not parts & {"end", "ends"} else 60 + minutes % 2880
             return (hint.now + timedelta(minutes=ahead)).replace(microsecond=0)
         if parts & {"start", "starts", "scheduled"}:
@@ -146,7 +184,19 @@ class Values:
             return f"{rng.pick(_SUBJECTS).capitalize()} {rng.pick(_TROUBLES)}"
         if kind in ("product", "item", "price", "sku"):
             return rng.pick(_PRODUCTS)
-        if kind in ("user", "member", "contact", "customer", "person", "attendee", "profile", "guest", "author", "lead", "employee"):
+        if kind in (
+            "user",
+            "member",
+            "contact",
+            "customer",
+            "person",
+            "attendee",
+            "profile",
+            "guest",
+            "author",
+            "lead",
+            "employee",
+        ):
             return self.person(rng)
         if kind in ("company", "organization", "organisation", "account", "vendor", "supplier", "merchant"):
             return str(self.faker(rng).company())
@@ -189,7 +239,19 @@ class Values:
     def boolean(self, hint: Hint, rng: Rng) -> bool:
         """True for what usually holds (success, active), else mostly false."""
         parts = set(words(hint.name))
-        if parts & {"success", "ok", "active", "enabled", "valid", "available", "verified", "ready", "healthy", "succeeded", "done"}:
+        if parts & {
+            "success",
+            "ok",
+            "active",
+            "enabled",
+            "valid",
+            "available",
+            "verified",
+            "ready",
+            "healthy",
+            "succeeded",
+            "done",
+        }:
             return True
         if parts & {"deleted", "archived", "error", "failed", "truncated", "locked", "draft", "disabled", "private", "cancelled",
                     "incomplete", "more", "bot", "fork", "muted", "hidden", "expired", "trashed"}:  # fmt: skip
@@ -207,7 +269,20 @@ def _faker(locale: str) -> Faker:
     return Faker(locale, use_weighting=False)
 
 
-_TIMES = frozenset({"timestamp", "created", "updated", "modified", "date", "datetime", "start", "end", "deadline", "published"})
+_TIMES = frozenset(
+    {
+        "timestamp",
+        "created",
+        "updated",
+        "modified",
+        "date",
+        "datetime",
+        "start",
+        "end",
+        "deadline",
+        "published",
+    }
+)
 
 Maker = Callable[[Values, Hint, Rng], str]
 
@@ -241,7 +316,19 @@ def _name(values: Values, hint: Hint, rng: Rng) -> str:
         return str(values.faker(rng).last_name())
     if owner in ("user", "login"):
         return values.handle(rng)
-    if owner in ("full", "display", "customer", "author", "sender", "from", "contact", "owner", "assignee", "real", "cardholder"):
+    if owner in (
+        "full",
+        "display",
+        "customer",
+        "author",
+        "sender",
+        "from",
+        "contact",
+        "owner",
+        "assignee",
+        "real",
+        "cardholder",
+    ):
         return values.person(rng)
     if owner in ("file",):
         return f"{rng.pick(_SUBJECTS)}-{rng.pick(_THINGS)}.{rng.pick(_EXTENSIONS)}"
@@ -254,8 +341,40 @@ def _name(values: Values, hint: Hint, rng: Rng) -> str:
     return values.title(Hint("title", owner or hint.kind, hint.now), rng)
 
 
-_FIRST = ("ana", "ben", "chi", "dora", "emil", "farah", "goran", "hana", "ivan", "jun", "kaia", "luis", "mira", "noor", "otto", "pia")
-_LAST = ("adler", "bright", "costa", "duarte", "evans", "fischer", "gray", "horvat", "ito", "jansen", "kowal", "lund", "moreau", "novak")
+_FIRST = (
+    "ana",
+    "ben",
+    "chi",
+    "dora",
+    "emil",
+    "farah",
+    "goran",
+    "hana",
+    "ivan",
+    "jun",
+    "kaia",
+    "luis",
+    "mira",
+    "noor",
+    "otto",
+    "pia",
+)
+_LAST = (
+    "adler",
+    "bright",
+    "costa",
+    "duarte",
+    "evans",
+    "fischer",
+    "gray",
+    "horvat",
+    "ito",
+    "jansen",
+    "kowal",
+    "lund",
+    "moreau",
+    "novak",
+)
 
 _STRINGS: dict[str, Maker] = {
     "email": _email, "mail": _email, "recipient": _email, "to": _email, "from": _email, "sender": _email, "cc": _email,
@@ -316,7 +435,9 @@ _STRINGS: dict[str, Maker] = {
 
 
 def _ts(values: Values, hint: Hint, rng: Rng) -> str:
-    return f"{int(values.moment(Hint('created_at', hint.kind, hint.now), rng).timestamp())}.{rng.string('0123456789', 6)}"
+    return (
+        f"{int(values.moment(Hint('created_at', hint.kind, hint.now), rng).timestamp())}.{rng.string('0123456789', 6)}"
+    )
 
 
 def _uuid(rng: Rng) -> str:
