@@ -13,11 +13,12 @@ from mcp_world.core.seed import digest
 from mcp_world.core.types import Json, Observation, Prediction
 from mcp_world.engines.contract import Facts, Request
 from mcp_world.engines.procedural import operations
-from mcp_world.engines.procedural.fabricate import MISSING, Fabricator, Source, Unsatisfiable
+from mcp_world.engines.procedural.call import Outcome
+from mcp_world.engines.procedural.fabricate import MISSING, Fabricator, Source
+from mcp_world.engines.procedural.heights import Unsatisfiable
 from mcp_world.engines.procedural.layout import Layout
 from mcp_world.engines.procedural.model import Model, Plan, schema_for
 from mcp_world.engines.procedural.names import plural, spoken, words
-from mcp_world.engines.procedural.operations import Outcome
 from mcp_world.engines.procedural.population import Population, state
 from mcp_world.engines.procedural.projection import Projector
 from mcp_world.engines.procedural.query import cursor_for
@@ -27,12 +28,15 @@ from mcp_world.spec.dialect import Dialect
 from mcp_world.spec.flatten import types_of
 from mcp_world.spec.model import ServerSpec
 
-_YES = frozenset({"success", "ok", "deleted", "updated", "acknowledged", "removed", "created", "done", "sent", "accepted", "succeeded",
-                  "merged", "cancelled", "canceled", "archived", "completed", "applied"})  # fmt: skip
-_PAST = {"send": "sent", "put": "put", "set": "set", "make": "made", "write": "written", "upload": "uploaded", "read": "read",
-         "get": "retrieved", "cancel": "cancelled", "stop": "stopped", "drop": "dropped", "submit": "submitted", "pay": "paid", "reply": "replied",
-         "copy": "copied", "apply": "applied", "run": "run", "pin": "pinned", "unpin": "unpinned", "win": "won", "lose": "lost",
-         "book": "booked"}  # fmt: skip
+_YES = frozenset({
+    "success", "ok", "deleted", "updated", "acknowledged", "removed", "created", "done", "sent", "accepted", "succeeded",
+    "merged", "cancelled", "canceled", "archived", "completed", "applied",
+})  # fmt: skip
+_PAST = {
+    "send": "sent", "put": "put", "set": "set", "make": "made", "write": "written", "read": "read", "get": "retrieved",
+    "cancel": "cancelled", "stop": "stopped", "drop": "dropped", "submit": "submitted", "pay": "paid", "reply": "replied",
+    "copy": "copied", "apply": "applied", "run": "run", "pin": "pinned", "unpin": "unpinned", "win": "won", "lose": "lost",
+}  # fmt: skip
 
 
 class ProceduralEngine:

@@ -11,16 +11,18 @@ from typing import Any
 from mcp_world.core.seed import Rng, digest
 from mcp_world.core.types import Json
 from mcp_world.engines.procedural.agree import agree
+from mcp_world.engines.procedural.heights import Heights, Unsatisfiable
 from mcp_world.engines.procedural.pattern import NoMatch, string_for
+from mcp_world.engines.procedural.scalars import number, string
 from mcp_world.engines.procedural.values import Hint, Values
 from mcp_world.spec.flatten import Flattener, merge, types_of
-from mcp_world.spec.schema import Schema, SchemaError, subschemas
+from mcp_world.spec.schema import Schema, SchemaError
 
 MISSING: Any = object()
 Source = Callable[[str, dict[str, Any]], Json]
 """Gives the value of an object's property by name and flat schema, or MISSING."""
 
-_BUDGET = 6_000
+_BUDGET = 20_000
 _ATTEMPTS = 8
 _LOCAL_TRIES = 16
 _DEEP = 5
@@ -29,10 +31,6 @@ _CHECKED = frozenset({
     "not", "oneOf", "anyOf", "if", "contains", "dependentSchemas", "unevaluatedProperties", "unevaluatedItems", "propertyNames",
     "also", "dependentRequired", "patternProperties",
 })  # fmt: skip
-
-
-class Unsatisfiable(Exception):
-    """No value was found that the schema admits."""
 
 
 @dataclass(slots=True)
@@ -65,10 +63,12 @@ class Fabricator:
         self.schema = schema
         self.values = values
         self.flattener = Flattener(schema.checked)
-        self._heights: dict[int, float] = {}
         self._local: dict[int, Schema | None] = {}
-        self._measure()
-        if math.isinf(self._height(schema.checked)):
+        try:
+            self.heights = Heights(self.flattener, schema.checked)
+        except SchemaError as error:
+            raise Unsatisfiable(error.reason) from None
+        if math.isinf(self.heights.of(schema.checked)):
             raise Unsatisfiable("every value would be infinite: a required part contains itself")
 
     def root(self, key: int, *, now: datetime, kind: str = "", name: str = "", source: Source | None = None) -> Json:
@@ -202,14 +202,14 @@ class Fabricator:
         if kind == "array":
             return self._array(flat, rng, run, name, depth)
         if kind == "integer":
-            return self._number(flat, hint, rng, whole=True)
+            return number(flat, hint, rng, self.values, whole=True)
         if kind == "number":
-            return self._number(flat, hint, rng, whole=False)
+            return number(flat, hint, rng, self.values, whole=False)
         if kind == "boolean":
             return self.values.boolean(hint, rng)
         if kind == "null":
             return None
-        return self._string(flat, hint, rng)
+        return string(flat, hint, rng, self.values, lambda: self.checker(flat))
 
     def _branch(
         self,
@@ -222,7 +222,7 @@ class Fabricator:
     ) -> Json:
         order = rng.shuffled(range(len(branches)))
         if depth >= _DEEP or run.sparse:
-            order.sort(key=lambda i: self._height(branches[i]))
+            order.sort(key=lambda i: self.heights.of(branches[i]))
         else:
             nulls = [i for i in order if branches[i].get("type") == "null" or branches[i].get("const", 0) is None]
             if nulls and len(nulls) < len(order) and not rng.chance(0.12):
@@ -259,7 +259,7 @@ class Fabricator:
             if not must:
                 if len(out) + len(needed - out.keys()) >= most:
                     continue
-                if run.sparse or depth >= _DEEP or (depth >= 2 and math.isinf(self._depth_of(properties[key], depth))):
+                if run.sparse or depth >= _DEEP or (depth >= 2 and self.heights.endless(properties[key])):
                     continue
             try:
                 given = MISSING if source is None else source(key, self._flat(properties[key]))
@@ -421,7 +421,7 @@ class Fabricator:
         if items is not False and not (depth >= _DEEP or run.sparse):
             few = min(3 if depth < 3 else 1, most)
             wanted = max(least, min(1 + rng.below(3 if depth < 3 else 1), int(few)))
-            if isinstance(items, dict) and math.isinf(self._depth_of(items, depth)) and depth >= 3:
+            if isinstance(items, dict) and self.heights.endless(items) and depth >= 3:
                 wanted = least
         seen.update(repr(value) for value in out)
         tries = 0
@@ -442,101 +442,6 @@ class Fabricator:
             raise Unsatisfiable(f"no array of {least} to {most} items found for {name or 'the schema'}")
         return out
 
-    def _string(self, flat: dict[str, Any], hint: Hint, rng: Rng) -> str:
-        low = int(flat.get("minLength", 0))
-        high = flat.get("maxLength")
-        high = None if high is None else int(high)
-        if high is not None and low > high:
-            raise Unsatisfiable(f"{hint.name or 'a string'} must be at least {low} and at most {high} characters")
-        if low > 1_000_000:
-            raise Unsatisfiable(f"a string of at least {low} characters is too large")
-        pattern = flat.get("pattern")
-        form = flat.get("format")
-        if isinstance(pattern, str):
-            natural = self._formatted(form, hint, rng) if isinstance(form, str) else self.values.string(hint, rng)
-            check = self.checker(flat)
-            if natural is not None and check is not None and check.is_valid(natural):
-                return natural
-            return self._matching(pattern, check, rng, low, high)
-        if isinstance(form, str):
-            text = self._formatted(form, hint, rng)
-            if text is not None:
-                return self._fitted(text, form, rng, low, high)
-        text = self.values.string(hint, rng)
-        while len(text) < low:
-            text = f"{text} {self.values.sentence(rng)}"[: max(low, high or low)]
-        return text if high is None else text[:high].rstrip() or text[:high]
-
-    def _matching(self, pattern: str, check: Schema | None, rng: Rng, low: int, high: int | None) -> str:
-        try:
-            for _ in range(40):
-                text = string_for(pattern, rng, low, high)
-                if check is None or check.is_valid(text):
-                    return text
-        except NoMatch as error:
-            raise Unsatisfiable(str(error)) from None
-        raise Unsatisfiable(f"no string found for pattern {pattern!r}")
-
-    def _formatted(self, form: str, hint: Hint, rng: Rng) -> str | None:
-        return self.values.format(form, hint, rng)
-
-    def _fitted(self, text: str, form: str, rng: Rng, low: int, high: int | None) -> str:
-        """A formatted string cut or filled to a length, where the format allows it."""
-        if len(text) >= low and (high is None or len(text) <= high):
-            return text
-        if form in ("email", "idn-email"):
-            room = high if high is not None else low
-            size = max(1, min(room, max(low, 12)) - len("@ex.co"))
-            return rng.string("abcdefghijklmnop", size) + "@ex.co" if room >= 7 else "a@b"[:room]
-        if form in ("uri", "iri", "url", "uri-reference", "iri-reference"):
-            stem = "https://ex.co/" if high is None or high >= 14 else "ab:c"
-            return stem + rng.string("abcdefghijklmnop", max(0, low - len(stem)))
-        if form in ("hostname", "idn-hostname"):
-            return rng.string("abcdefghijklmnop", max(1, min(low, 60)))
-        if form in ("ipv6",):
-            return "::1"
-        if form == "date-time" and high is not None and high < 20:
-            raise Unsatisfiable("a date-time has at least 20 characters")
-        raise Unsatisfiable(f"no {form} of {low} to {high} characters")
-
-    def _number(self, flat: dict[str, Any], hint: Hint, rng: Rng, *, whole: bool) -> Json:
-        low: float = flat.get("minimum", -math.inf)
-        high: float = flat.get("maximum", math.inf)
-        step = flat.get("multipleOf")
-        above, below = flat.get("exclusiveMinimum"), flat.get("exclusiveMaximum")
-        if isinstance(above, bool) or isinstance(below, bool):
-            above, below = (low if above is True else None), (high if below is True else None)
-        if whole:
-            if above is not None:
-                low = max(low, math.floor(above) + 1)
-            if below is not None:
-                high = min(high, math.ceil(below) - 1)
-            low = low if math.isinf(low) else math.ceil(low)
-            high = high if math.isinf(high) else math.floor(high)
-        else:
-            if above is not None:
-                low = max(low, math.nextafter(above, math.inf))
-            if below is not None:
-                high = min(high, math.nextafter(below, -math.inf))
-        if low > high:
-            raise Unsatisfiable(f"no number lies between {low} and {high} for {hint.name or 'the schema'}")
-        if step:
-            return _multiple(low, high, step, rng, whole=whole)
-        value = self.values.number(hint, rng, whole=whole)
-        if low <= value <= high:
-            return value
-        if math.isinf(low) and math.isinf(high):
-            return value
-        if math.isinf(high):
-            return low + value if whole and abs(low) < 2**53 else low
-        if math.isinf(low):
-            return high - value if whole and abs(high) < 2**53 else high
-        if whole:
-            return int(low) + rng.below(min(int(high) - int(low) + 1, 1000))
-        middle = low + (high - low) * rng.unit()
-        rounded = round(middle, 2)
-        return rounded if low <= rounded <= high else middle
-
     # bounds
 
     def _flat(self, node: Json) -> dict[str, Any]:
@@ -544,82 +449,6 @@ class Fabricator:
             return self.flattener.flat(node)
         except SchemaError as error:
             raise Unsatisfiable(error.reason) from None
-
-    def _measure(self) -> None:
-        """The least height of a value of each subschema, by fixed point; infinite where a required part contains itself."""
-        nodes: dict[int, dict[str, Any]] = {}
-        stack = [self._flat(self.schema.checked)]
-        while stack:
-            flat = stack.pop()
-            if id(flat) in nodes or len(nodes) > 50_000:
-                continue
-            nodes[id(flat)] = flat
-            stack.extend(self._flat(child) for child in subschemas(flat))
-            stack.extend(self.flattener.branches(flat))
-        heights = dict.fromkeys(nodes, math.inf)
-
-        def of(node: Json) -> float:
-            return heights.get(id(self._flat(node)), 1.0)
-
-        changed = True
-        while changed:
-            changed = False
-            for key, flat in nodes.items():
-                height = self._least(flat, of)
-                if height < heights[key]:
-                    heights[key] = height
-                    changed = True
-        self._heights = heights
-
-    def _least(self, flat: dict[str, Any], of: Callable[[Json], float]) -> float:
-        branches = self.flattener.branches(flat)
-        if branches:
-            return min(of(branch) for branch in branches)
-        types = types_of(flat)
-        if "const" in flat or "enum" in flat or "null" in types or not types or set(types) - {"object", "array"}:
-            return 1.0
-        height = 1.0
-        if "object" in types:
-            properties = flat.get("properties")
-            required = flat.get("required")
-            if isinstance(properties, dict) and isinstance(required, list):
-                height = 1.0 + max((of(properties[key]) for key in required if key in properties), default=0.0)
-        if (
-            "array" in types
-            and "object" not in types
-            and flat.get("minItems", 0)
-            and isinstance(flat.get("items"), dict)
-        ):
-            height = 1.0 + of(flat["items"])
-        return height
-
-    def _height(self, node: Json) -> float:
-        return self._heights.get(id(self._flat(node)), 1.0)
-
-    def _depth_of(self, node: Json, depth: int) -> float:
-        """Infinite where a node is one of its own descendants: a tree that may go on."""
-        flat = self._flat(node)
-        known = self._heights.get(-id(flat))
-        if known is None:
-            known = math.inf if self._recursive(flat) else 1.0
-            self._heights[-id(flat)] = known
-        return known
-
-    def _recursive(self, start: dict[str, Any]) -> bool:
-        seen: set[int] = set()
-        stack = [self._flat(child) for child in subschemas(start)] + self.flattener.branches(start)
-        while stack:
-            flat = stack.pop()
-            if id(flat) in seen:
-                if flat is start:
-                    return True
-                continue
-            seen.add(id(flat))
-            if flat is start or (id(flat) in seen and len(seen) > 5_000):
-                return True
-            stack.extend(self._flat(child) for child in subschemas(flat))
-            stack.extend(self.flattener.branches(flat))
-        return False
 
     def checker(self, flat: dict[str, Any]) -> Schema | None:
         """A validator for one flat subschema, or None where its references need the whole document."""
@@ -668,25 +497,3 @@ def _is_type(value: Json, kind: str) -> bool:
     if kind == "array":
         return isinstance(value, list)
     return isinstance(value, dict)
-
-
-def _multiple(low: float, high: float, step: float, rng: Rng, *, whole: bool) -> Json:
-    """A multiple of `step` in [low, high]."""
-    first = (
-        math.ceil(low / step) if not math.isinf(low) else (math.floor(high / step) - 50 if not math.isinf(high) else 1)
-    )
-    last = math.floor(high / step) if not math.isinf(high) else first + 50
-    for _ in range(24):
-        if first > last:
-            break
-        count = first + rng.below(min(last - first + 1, 1000))
-        value = count * step
-        if isinstance(step, float) and not step.is_integer():
-            places = len(f"{step:.12f}".rstrip("0").split(".")[1])
-            value = round(value, places)
-        if whole:
-            if float(value).is_integer():
-                return int(value)
-            continue
-        return value
-    raise Unsatisfiable(f"no multiple of {step} lies between {low} and {high}")

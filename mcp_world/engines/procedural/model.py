@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_world.core.types import Json
-from mcp_world.engines.procedural.fabricate import Fabricator, Unsatisfiable
+from mcp_world.engines.procedural.fabricate import Fabricator
+from mcp_world.engines.procedural.heights import Unsatisfiable
 from mcp_world.engines.procedural.layout import Layout, layout_of
 from mcp_world.engines.procedural.names import kind_of, plural, words
 from mcp_world.engines.procedural.reading import ABBREVIATIONS, Reading, is_natural, read, role_name

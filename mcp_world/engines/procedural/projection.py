@@ -8,7 +8,8 @@ from mcp_world.core.clock import parse_time
 from mcp_world.core.ledger import Entity
 from mcp_world.core.seed import Rng, digest
 from mcp_world.core.types import Json
-from mcp_world.engines.procedural.fabricate import MISSING, Fabricator, Source, Unsatisfiable
+from mcp_world.engines.procedural.fabricate import MISSING, Fabricator, Source
+from mcp_world.engines.procedural.heights import Unsatisfiable
 from mcp_world.engines.procedural.model import Kind, Model
 from mcp_world.engines.procedural.names import plural, words
 from mcp_world.engines.procedural.population import Population
