@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from mcp_world.core.types import Json
@@ -33,6 +34,7 @@ def agree(record: dict[str, Json], properties: dict[str, Any], known: frozenset[
     _times(record, properties)
     _counts(record, properties)
     _totals(record, properties)
+    _bands(record, properties)
     _mail(record, properties)
     content = record.get("content")
     if isinstance(content, str) and type(record.get("size")) is int and _free("size", properties):
@@ -61,6 +63,20 @@ def _times(record: dict[str, Json], properties: dict[str, Any]) -> None:
         later = bool(parts) and parts[0] in _LATER and _timelike(name, value) and _free(name, properties)
         if later and _before(value, first[1]):
             record[name] = first[1]
+
+
+def in_order(items: list[Json], now: datetime) -> list[Json]:
+    """A list of readings by day or by hour as a run of days or hours from now; any other list unchanged."""
+    for index, item in enumerate(items):
+        if not isinstance(item, dict):
+            return items
+        day, hour = item.get("date"), item.get("time", item.get("hour"))
+        if isinstance(day, str) and len(day) == 10:
+            item["date"] = (now + timedelta(days=index)).strftime("%Y-%m-%d")
+        elif isinstance(hour, str) and len(hour) == 20:
+            when = now.replace(minute=0, second=0) + timedelta(hours=index + 1)
+            item["time" if "time" in item else "hour"] = when.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return items
 
 
 def _before(a: Json, b: Json) -> bool:
@@ -123,6 +139,18 @@ def _totals(record: dict[str, Json], properties: dict[str, Any]) -> None:
                 extras = sum(record[k] for k in _EXTRAS if type(record.get(k)) in (int, float)) if final else 0
                 record[name] = int(total + extras) if whole else round(total + extras, 2)
         return
+
+
+def _bands(record: dict[str, Json], properties: dict[str, Any]) -> None:
+    """Low below high, and what it feels like near what it is."""
+    for low, high in (("low", "high"), ("min", "max"), ("temp_min", "temp_max"), ("minimum", "maximum")):
+        a, b = record.get(low), record.get(high)
+        free = _free(low, properties) and _free(high, properties)
+        if free and isinstance(a, int | float) and isinstance(b, int | float) and a > b:
+            record[low], record[high] = b, a
+    warm, felt = record.get("temperature"), record.get("feels_like")
+    if isinstance(warm, int | float) and isinstance(felt, int | float) and _free("feels_like", properties):
+        record["feels_like"] = type(felt)(round(warm - 1.5, 1))
 
 
 def _mail(record: dict[str, Json], properties: dict[str, Any]) -> None:

@@ -130,7 +130,8 @@ class _Rendering:
         self.projector = projector
         self.fabricator = plan.output
         self.arguments = request.action.arguments
-        self.by_words = {words(name): value for name, value in self.arguments.items()}
+        given = {**plan.reading.defaults, **self.arguments}
+        self.by_words = {words(name): value for name, value in given.items()}
 
     def value(self) -> Json:
         """The result, with everything known in its place; a purely fabricated one where that would not be valid."""
@@ -142,10 +143,25 @@ class _Rendering:
                 return [self.projector.show(entity, layout.node, self.fabricator) for entity in outcome.items]
         return self.fabricator.root(
             self.key(),
+            length=self.length(),
             now=self.request.now,
             kind=self.plan.kind.noun,
             source=self.source(layout.path, self.request.attempt),
         )
+
+    def length(self) -> int:
+        """How many items a function is asked for: by `days` for a list of days, or by a limit; 0 where it is not."""
+        reading = self.plan.reading
+        if self.plan.layout.shape != "none":
+            return 0
+        properties = self.fabricator.flattener.flat(self.fabricator.schema.checked).get("properties") or {}
+        given = {**reading.defaults, **self.arguments}
+        lists = [name for name, node in properties.items() if "array" in types_of(self.fabricator.flattener.flat(node))]
+        for name in (*lists, reading.limit, "count", "limit", "n"):
+            value = given.get(name)
+            if lists and isinstance(value, int) and not isinstance(value, bool) and value > 0:
+                return value
+        return 0
 
     def key(self) -> int:
         """What fabricated parts depend on: for a function its arguments, for the rest the thing."""

@@ -10,8 +10,9 @@ from typing import Any
 
 from mcp_world.core.seed import Rng, digest
 from mcp_world.core.types import Json
-from mcp_world.engines.procedural.agree import agree
+from mcp_world.engines.procedural.agree import agree, in_order
 from mcp_world.engines.procedural.heights import Heights, Unsatisfiable
+from mcp_world.engines.procedural.names import kind_of
 from mcp_world.engines.procedural.pattern import NoMatch, string_for
 from mcp_world.engines.procedural.scalars import number, string
 from mcp_world.engines.procedural.values import Hint, Values
@@ -41,6 +42,8 @@ class _Run:
     kind: str
     budget: int = _BUDGET
     sparse: bool = False
+    length: int = 0
+    series: bool = False
 
     def spend(self) -> None:
         self.budget -= 1
@@ -71,7 +74,9 @@ class Fabricator:
         if math.isinf(self.heights.of(schema.checked)):
             raise Unsatisfiable("every value would be infinite: a required part contains itself")
 
-    def root(self, key: int, *, now: datetime, kind: str = "", name: str = "", source: Source | None = None) -> Json:
+    def root(
+        self, key: int, *, now: datetime, kind: str = "", name: str = "", source: Source | None = None, length: int = 0
+    ) -> Json:
         """A valid value of the whole document.
 
         Args:
@@ -79,6 +84,7 @@ class Fabricator:
             now: The world's time.
             kind: The subject, for names ("issue").
             name: The property name to fit, for schemas that are no object.
+            length: How many items the arrays of the outermost object have, as far as they may; 0 for a few.
             source: Values to take instead of fabricating, for the properties of the outermost object.
 
         Raises:
@@ -86,7 +92,7 @@ class Fabricator:
         """
         reason = "no valid value found"
         for attempt in range(_ATTEMPTS):
-            run = _Run(now, kind, sparse=attempt >= _ATTEMPTS - 2)
+            run = _Run(now, kind, sparse=attempt >= _ATTEMPTS - 2, length=length, series=True)
             try:
                 value = self.make(
                     self.schema.checked,
@@ -236,6 +242,17 @@ class Fabricator:
         raise last or Unsatisfiable("no branch fits")
 
     def _object(
+        self, flat: dict[str, Any], rng: Rng, run: _Run, name: str, depth: int, source: Source | None
+    ) -> dict[str, Json]:
+        if depth == 0 or not name:
+            return self._record(flat, rng, run, name, depth, source)
+        outer, run.kind = run.kind, kind_of(name)  # the parts of a nested object speak of it, not of what it is in
+        try:
+            return self._record(flat, rng, run, name, depth, source)
+        finally:
+            run.kind = outer
+
+    def _record(
         self, flat: dict[str, Any], rng: Rng, run: _Run, name: str, depth: int, source: Source | None
     ) -> dict[str, Json]:
         properties = flat.get("properties")
@@ -417,8 +434,9 @@ class Fabricator:
             both = merge(self._flat(items), self._flat(flat["contains"])) if items is not True else flat["contains"]
             for _ in range(min(count, 1000)):
                 out.append(self.make(both, Rng(rng.bits()), run, name=name, depth=depth + 1))
-        wanted = least
-        if items is not False and not (depth >= _DEEP or run.sparse):
+        asked = run.length if depth == 1 else 0
+        wanted = max(least, min(asked, int(min(most, 1000))))
+        if not asked and items is not False and not (depth >= _DEEP or run.sparse):
             few = min(3 if depth < 3 else 1, most)
             wanted = max(least, min(1 + rng.below(3 if depth < 3 else 1), int(few)))
             if isinstance(items, dict) and self.heights.endless(items) and depth >= 3:
@@ -440,7 +458,7 @@ class Fabricator:
             out.append(value)
         if len(out) < least or len(out) > most:
             raise Unsatisfiable(f"no array of {least} to {most} items found for {name or 'the schema'}")
-        return out
+        return in_order(out, run.now) if run.series else out
 
     # bounds
 

@@ -24,6 +24,7 @@ _LISTS = (
     "list",
 )
 _WRAPPERS = ("data", "result", "item", "record", "resource", "object", "response", "payload", "output")
+_SIGNS = frozenset({"success", "ok", "deleted", "acknowledged", "removed", "done"})
 _ACKS = frozenset(
     {
         "success",
@@ -127,11 +128,7 @@ def _entity(flattener: Flattener, node: Any, reading: Reading, depth: int) -> La
                 if deeper.shape == "entity":
                     return Layout("entity", (name, *deeper.path), deeper.node)
             return Layout("entity", (name,), sub)
-    if (
-        depth == 0
-        and reading.verb in ("delete",)
-        and {n.lower() for n in properties} <= _ACKS | {f"{last[0]}_id", f"{last[0]}id", "name", "path"}
-    ):
+    if reading.writes and len(properties) <= 4 and {n.lower() for n in properties} & _SIGNS:
         return Layout("none")
     if {n.lower() for n in properties} <= _ACKS - {"id"}:
         return Layout("none")

@@ -30,6 +30,10 @@ _ASPECTS = (
     "metadata",
     "attribute",
 )
+_FOLDERS = frozenset(
+    {"folder", "directory", "dir", "path", "parent", "prefix", "root", "folder_path", "directory_path"}
+)
+_SPEAKING = (("at",), ("date",), ("name",), ("email",), ("content",))
 _NAMES = ("name", "slug", "path", "key", "id", "title")
 _ID_FIELDS = (
     "id",
@@ -37,12 +41,12 @@ _ID_FIELDS = (
     "key",
     "uuid",
     "uid",
-    "name",
-    "slug",
     "path",
     "sha",
     "ts",
     "iid",
+    "name",
+    "slug",
     "login",
     "email",
     "url",
@@ -83,8 +87,12 @@ class Kind:
     fields: dict[str, Field] = field(default_factory=dict)
     scope: tuple[str, ...] = ()
     listed: bool = False
+    folder: str = ""
+    """The argument that says in which folder to look, for things that are named by path."""
     parents: dict[str, str] = field(default_factory=dict)
     """Kinds that its scope arguments name."""
+    agreeing: tuple[str, ...] = ()
+    """Fields that speak of each other."""
     children: dict[str, str] = field(default_factory=dict)
     """Fields that count things of another kind."""
 
@@ -154,6 +162,9 @@ class Model:
         for kind in self.kinds.values():
             self._identify(kind)
             self._count(kind)
+            kind.agreeing = _agreeing(kind)
+            if words(kind.id_field)[-1:] == ("path",):
+                kind.folder = next((arg for arg in kind.scope if role_name(arg) in _FOLDERS), "")
 
     def kind(self, name: str) -> Kind:
         """The kind of this name; one that no tool speaks of has an `id` and nothing else."""
@@ -179,6 +190,7 @@ class Model:
         for tool in tools:
             reading = read(tool, prefix, frozenset(nouns))
             reading.kind = _base(reading, nouns)
+            _set_a_field(reading, nouns)
             self._plan(tool, reading, group)
 
     def _plan(self, tool: Tool, reading: Reading, group: str) -> None:
@@ -189,6 +201,8 @@ class Model:
             try:
                 output = Fabricator(tool.output, self.values)
                 layout = layout_of(output.flattener, tool.output.checked, reading)
+                if reading.verb in ("list", "search") and layout.shape == "none":
+                    reading.verb = "call"  # it answers with something else than a list of things
             except Unsatisfiable as error:
                 problem = str(error)
         elif "outputSchema" in tool.raw:
@@ -283,6 +297,16 @@ class Model:
                     kind.children[name] = other.name
 
 
+def _agreeing(kind: Kind) -> tuple[str, ...]:
+    """The fields that `agree` may move: lists, numbers, times, names and addresses, where there are several."""
+    out = []
+    for name, known in kind.fields.items():
+        types = set(types_of(known.fabricator.flattener.flat(known.node)))
+        if types & {"array", "integer", "number"} or words(name)[-1:] in _SPEAKING:
+            out.append(name)
+    return tuple(out) if len(out) > 1 else ()
+
+
 def _parents_named(reading: Reading) -> list[str]:
     return [parent for arg in reading.scope if (parent := _parent(arg))]
 
@@ -341,6 +365,19 @@ def _base(reading: Reading, nouns: set[str]) -> str:
     ):
         return parts[-1]
     return reading.kind
+
+
+def _set_a_field(reading: Reading, nouns: set[str]) -> None:
+    """Setting a channel's topic is an update of the channel, not the making of a topic."""
+    stem = "_".join(words(reading.kind)[:-1])
+    if reading.verb not in ("update", "upsert") or stem not in nouns or reading.kind in nouns - {reading.kind}:
+        return
+    owner = next((arg for arg in reading.scope if _parent(arg) == stem), "")
+    if owner:
+        moved = (reading.id_arg,) if reading.id_arg else ()
+        reading.verb, reading.kind, reading.id_arg = "update", stem, owner
+        reading.scope = tuple(arg for arg in reading.scope if arg != owner)
+        reading.content = (*moved, *reading.content)
 
 
 def _common_prefix(tools: list[Tool]) -> tuple[str, ...]:

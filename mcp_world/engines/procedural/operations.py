@@ -17,6 +17,8 @@ from mcp_world.engines.procedural.voice import already, exists, not_found
 from mcp_world.spec.flatten import types_of
 
 _ONCE = frozenset({"merge", "cancel", "refund", "capture", "void", "pay", "finalize", "win", "lose", "dispute"})
+_FROM_ID = (("name",), ("filename",), ("url",), ("link",))
+_ONCE_KEYS = frozenset({"idempotency_key", "idempotencyKey", "client_token", "client_request_id"})
 _OFF = frozenset({
     "unlock", "unarchive", "unpin", "unstar", "unmute", "disable", "deactivate", "reopen", "resume", "uncordon", "restore",
     "unwatch",
@@ -91,6 +93,11 @@ class _Things(Call):
         """Make a thing of the call's content."""
         fields = self.content()
         ledger = self.population.ledger
+        before = self._repeated(fields)
+        if before is not None:
+            return before
+        if self.reading.word in ("copy", "duplicate"):
+            fields, id = self._copied(scope, fields)
         if id is None:
             id = self.population.next_id(self.kind, scope, fields)
             if not self.kind.whole and any(
@@ -99,14 +106,60 @@ class _Things(Call):
                 raise exists(self.kind.name, id)
         return self.population.make(self.kind, id, scope, fields)
 
+    def _repeated(self, fields: dict[str, Json]) -> Entity | None:
+        """What was made by an earlier call with the same idempotency key."""
+        for name in _ONCE_KEYS & fields.keys():
+            for entity in self.population.ledger.of(self.kind.name):
+                if entity.fields.get(name) == fields[name]:
+                    return entity
+        return None
+
+    def _copied(self, scope: dict[str, Json], fields: dict[str, Json]) -> tuple[dict[str, Json], Json]:
+        """The fields of the original, and the id of the copy."""
+        given = {words(name)[0]: value for name, value in fields.items() if words(name)}
+        source = next((given[word] for word in ("source", "from", "original", "src") if word in given), None)
+        target = next((given[word] for word in ("target", "destination", "to", "new", "dest") if word in given), None)
+        if not isinstance(source, str | int):
+            return fields, None
+        original = self.population.locate(self.kind, source, scope)
+        if original is None:
+            raise not_found(self.kind.name, source)
+        kept = self._kept(original)
+        return {**kept, **fields}, target if self.kind.natural else None
+
+    def _kept(self, entity: Entity) -> dict[str, Json]:
+        """The fields that do not follow from the id."""
+        id_field = self.kind.id_field
+        return {n: v for n, v in entity.fields.items() if n != id_field and words(n)[-1:] not in _FROM_ID}
+
+    def _renamed(self, entity: Entity, changes: dict[str, Json]) -> Json:
+        """The new id that a call gives a thing, or None where it keeps its own."""
+        stem = words(self.kind.id_field)
+        for name, value in changes.items():
+            new = words(name) in (("new", *stem), ("destination",), ("new", "name")) or name == self.kind.id_field
+            if new and isinstance(value, str):
+                return value if value != entity.id else None
+        return None
+
     def update(self, entity: Entity) -> Entity:
         """Change the fields that a call gives."""
         changes = self.content()
+        new_id = self._renamed(entity, changes) if self.kind.natural else None
+        if new_id is not None:
+            return self._rename(entity, new_id, changes)
         changes.update(self._touched(changes, entity))
-        new_id = changes.pop(self.kind.id_field, None)
-        if new_id is not None and str(new_id) != str(entity.id) and self.kind.natural:
-            changes[self.kind.id_field] = new_id
         self.population.ledger.set(entity, changes)
+        return entity
+
+    def _rename(self, entity: Entity, new_id: Json, changes: dict[str, Json]) -> Entity:
+        ledger = self.population.ledger
+        if any(fits(e, entity.scope) and e.deleted is None for e in ledger.find(self.kind.name, new_id)):
+            raise exists(self.kind.name, new_id)
+        ledger.set(entity, {**changes, **self._touched(changes, entity)})
+        fields = {**self._kept(entity), self.kind.id_field: new_id}
+        ledger.delete(entity)
+        moved = ledger.add(self.kind.name, new_id, scope=entity.scope, fields=fields, born=entity.born)
+        moved.stated = set(entity.stated)
         return entity
 
     def act(self, entity: Entity) -> Entity:

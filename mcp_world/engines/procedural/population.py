@@ -55,11 +55,15 @@ class Population:
     def all(self, kind: Kind, scope: Mapping[str, Json]) -> list[Entity]:
         """The things of a kind within a scope; on the first look at a scope, some are found there."""
         self._fill(kind, scope)
-        return [e for e in self.ledger.of(kind.name) if fits(e, scope)]
+        return self.known(kind, scope)
 
     def known(self, kind: Kind, scope: Mapping[str, Json]) -> list[Entity]:
         """The things of a kind within a scope that are there already."""
-        return [e for e in self.ledger.of(kind.name) if fits(e, scope)]
+        folder = scope.get(kind.folder) if kind.folder else None
+        if not isinstance(folder, str):
+            return [e for e in self.ledger.of(kind.name) if fits(e, scope)]
+        rest = {name: value for name, value in scope.items() if name != kind.folder}
+        return [e for e in self.ledger.of(kind.name) if fits(e, rest) and _folder(str(e.id)) == folder.rstrip("/")]
 
     def closed(self, kind: Kind, scope: Mapping[str, Json]) -> bool:
         """Whether all there is of a kind within a scope has been stated or listed, so that a new name is a wrong one."""
@@ -79,7 +83,7 @@ class Population:
         for entity in found:
             if entity.deleted is None:
                 return entity
-        if found or self.closed(kind, scope):
+        if found or self.closed(kind, scope) or not may_be(kind, id):
             return None
         if not kind.natural:
             self._fill(kind, scope)
@@ -97,6 +101,7 @@ class Population:
         age: float = 0.5,
     ) -> Entity:
         """Put in a thing that was always there, only not seen yet."""
+        scope = {name: value for name, value in scope.items() if name != kind.folder}
         oldest = self._parent_born(kind, scope) or self.start - timedelta(days=300)
         jitter = Rng.of(self.seed, kind.name, id, "born").below(600)
         moment = max(
@@ -131,9 +136,12 @@ class Population:
                 None,
             )
             given = "-".join(words(name)) if isinstance(name, str) and kind.id_field in ("slug", "key") else name
-        if given is not None:
+        if given is not None and may_be(kind, given):
             return given
         self._fill(kind, scope)
+        for value in scope.values():
+            if may_be(kind, f"{value}-1") and not may_be(kind, "1"):  # a ticket's key begins with its project's
+                return f"{value}-{self.ledger.next(f'{kind.name}:{value}', len(self.known(kind, scope)) + 1)}"
         peers = [e.id for e in self.ledger.ever(kind.name)]
         if kind.whole:
             own = [e.id for e in self.ledger.ever(kind.name) if isinstance(e.id, int) and fits(e, scope)]
@@ -147,6 +155,10 @@ class Population:
                 ]
                 return f"{stem}{max(used) + 1:0{width}d}"
         return self.fresh_id(kind, scope, self.ledger.next(f"id:{kind.name}"))
+
+    def parents(self, entity: Entity) -> list[Entity]:
+        """The things that one belongs to."""
+        return self._parents(self.model.kind(entity.kind), entity.scope)
 
     def _parents(self, kind: Kind, scope: Mapping[str, Json]) -> list[Entity]:
         """The things that a scope names."""
@@ -187,15 +199,18 @@ class Population:
         node = kind.id_node or {}
         for attempt in range(20):
             rng = Rng(digest(self.seed, "id", *_key(kind, scope), index, attempt))
-            id = self._styled(kind, node, rng)
+            id = self._styled(kind, node, scope, rng)
             if not self.ledger.find(kind.name, id):
                 return id
         return f"{id}-{index}"
 
-    def _styled(self, kind: Kind, node: dict[str, Json], rng: Rng) -> Json:
+    def _styled(self, kind: Kind, node: dict[str, Json], scope: Mapping[str, Json], rng: Rng) -> Json:
         values = self.model.values
         field = kind.id_field
         hint = Hint(field, kind.noun, self.start)
+        folder = scope.get(kind.folder) if kind.folder else None
+        if isinstance(folder, str):
+            return f"{folder.rstrip('/')}/{values.title(Hint('title', 'file', self.start), rng)}"
         examples = node.get("examples")
         if isinstance(node.get("enum"), list) and node["enum"]:
             return rng.pick(node["enum"])
@@ -229,6 +244,15 @@ def fits(entity: Entity, scope: Mapping[str, Json]) -> bool:
         for name, value in scope.items()
         if value is not None
     )
+
+
+def may_be(kind: Kind, id: Json) -> bool:
+    """Whether an id has the form that results of this kind ask for."""
+    known = kind.fields.get(kind.id_field)
+    if known is None or not known.stated or not isinstance(id, str):
+        return True
+    check = known.fabricator.checker(known.fabricator.flattener.flat(known.node))
+    return check is None or check.is_valid(id)
 
 
 def absent(id: Json) -> bool:
@@ -278,6 +302,10 @@ def _conforms(kind: Kind, name: str, value: Json, where: str) -> None:
 
 def _key(kind: Kind, scope: Mapping[str, Json]) -> tuple[str, ...]:
     return (kind.name, *(f"{name}={scope[name]}" for name in sorted(scope) if scope[name] is not None))
+
+
+def _folder(path: str) -> str:
+    return path.rsplit("/", 1)[0] if "/" in path else ""
 
 
 def _numbered(id: Json) -> tuple[str, int] | None:

@@ -8,6 +8,7 @@ from mcp_world.core.clock import parse_time
 from mcp_world.core.ledger import Entity
 from mcp_world.core.seed import Rng, digest
 from mcp_world.core.types import Json
+from mcp_world.engines.procedural.agree import agree
 from mcp_world.engines.procedural.fabricate import MISSING, Fabricator, Source
 from mcp_world.engines.procedural.heights import Unsatisfiable
 from mcp_world.engines.procedural.model import Kind, Model
@@ -70,6 +71,8 @@ class Projector:
         if types and "object" not in types:
             return self.typed(entity.id, flat)
 
+        self._settle(entity, kind)
+
         def source(name: str, sub: dict[str, Any]) -> Json:
             return self.field(entity, kind, name, sub, fabricator, name in _required(flat))
 
@@ -82,6 +85,25 @@ class Projector:
         )
         entity.views[key] = out
         return out
+
+    def _settle(self, entity: Entity, kind: Kind) -> None:
+        """Make the fields that speak of each other agree, before any of them is shown."""
+        if _SETTLED in entity.views:
+            return
+        entity.views[_SETTLED] = True
+        record = {name: self.peek(entity, name, required=True) for name in kind.agreeing}
+        record = {name: value for name, value in record.items() if value is not None}
+        properties = {name: kind.fields[name].fabricator.flattener.flat(kind.fields[name].node) for name in record}
+        before = dict(record)
+        known = frozenset(name for name in record if name in entity.stated or name == kind.id_field)
+        for name, value in agree(record, properties, known).items():
+            if value != before[name] and self._may_hold(kind, name, value):
+                entity.fields[name] = value
+
+    def _may_hold(self, kind: Kind, name: str, value: Json) -> bool:
+        known = kind.fields[name]
+        check = known.fabricator.checker(known.fabricator.flattener.flat(known.node))
+        return check is None or check.is_valid(value)
 
     def field(
         self,
@@ -105,6 +127,8 @@ class Projector:
                 if value is not MISSING:
                     return value
         value = self._derived(entity, kind, name, flat)
+        if value is MISSING:
+            value = self._inherited(entity, name, flat)
         if value is MISSING and entity.origin == "made":
             value = self._unset(name, flat, required)
             if value is _OMIT:
@@ -126,8 +150,14 @@ class Projector:
         entity.fields[name] = value
         return value
 
-    def peek(self, entity: Entity, name: str) -> Json:
-        """A field's value for filtering and sorting, made if it must be; None where the kind has no such field."""
+    def peek(self, entity: Entity, name: str, *, required: bool = False) -> Json:
+        """A field's value for filtering and sorting, made if it must be; None where the thing has no such field.
+
+        Args:
+            entity: The thing.
+            name: The field.
+            required: Make it even where a thing that an agent made would go without.
+        """
         kind = self.model.kind(entity.kind)
         if name == kind.id_field:
             return entity.id
@@ -143,7 +173,9 @@ class Projector:
                 else None
             )
         try:
-            return self.field(entity, kind, name, known.fabricator.flattener.flat(known.node), known.fabricator, False)
+            return self.field(
+                entity, kind, name, known.fabricator.flattener.flat(known.node), known.fabricator, required
+            )
         except Unsatisfiable:
             return None
 
@@ -191,6 +223,10 @@ class Projector:
                     return shaped
         if parts == ("full", "name") and {"owner", "name"} <= kind.fields.keys() and "string" in types:
             return f"{'-'.join(plain(self.peek(entity, 'owner')))}/{self.peek(entity, 'name')}"
+        if parts in (("name",), ("filename",), ("file", "name")) and words(kind.id_field)[-1:] == ("path",):
+            return str(entity.id).rsplit("/", 1)[-1] or str(entity.id)
+        if "boolean" in types and parts == ("is", *noun):
+            return True
         when = entity.born
         if when and parts:
             if (
@@ -214,6 +250,18 @@ class Projector:
             return self._url(entity, kind, flat)
         return self._reference(entity, kind, parts, flat)
 
+    def _inherited(self, entity: Entity, name: str, flat: dict[str, Any]) -> Json:
+        """What a thing has from the one it belongs to: a refund's currency is its charge's."""
+        parts = words(name)
+        if parts not in (("currency",), ("timezone",)) and (len(parts) < 2 or parts[-1] != "id"):
+            return MISSING
+        for parent in self.population.parents(entity):
+            if name in parent.fields or name in self.model.kind(parent.kind).fields:
+                value = self._shaped(self.peek(parent, name), flat)
+                if value is not MISSING and value is not None:
+                    return value
+        return MISSING
+
     def _reference(self, entity: Entity, kind: Kind, parts: tuple[str, ...], flat: dict[str, Any]) -> Json:
         """The id of something of another kind, where a field such as `customer_id` asks for one."""
         if (
@@ -228,7 +276,7 @@ class Projector:
         other = self.model.kinds.get(group + "_".join(parts[:-1]))
         if other is None or other is kind or not other.listed or other.scope:
             return MISSING
-        there = self.population.all(other, {})
+        there = [e for e in self.population.all(other, {}) if e.origin != "made"]
         if not there:
             return MISSING
         return self.typed(
@@ -324,7 +372,8 @@ class Projector:
         parts = words(name)
         when = entity.born
         if parts and parts[0] in _ENDS and len(parts) > 1 and parts[-1] in ("at", "on", "time", "date", "by"):
-            state = plain(entity.fields.get("state", entity.fields.get("status")))
+            kind = self.model.kind(entity.kind)
+            state = plain(next((self.peek(entity, f) for f in ("state", "status") if f in kind.fields), None))
             nullable = "null" in types_of(flat) or any(
                 b.get("type") == "null" for b in flat.get("anyOf", ()) if isinstance(b, dict)
             )
@@ -366,7 +415,7 @@ class Projector:
         if not types or _is(value, types):
             if isinstance(value, list) and isinstance(flat.get("items"), dict):
                 shaped = [self._shaped(item, flat["items"]) for item in value]
-                return value if MISSING in shaped else shaped
+                return MISSING if MISSING in shaped else shaped
             if isinstance(flat.get("enum"), list) and value not in flat["enum"]:
                 return MISSING
             return value
@@ -395,7 +444,11 @@ class Projector:
         hint = Hint(name, "", self.population.start)
         rng = Rng.of(self.population.seed, "part", name)
         types = types_of(flat)
-        if "string" in types and not ({"enum", "pattern", "format"} & flat.keys()):
+        if isinstance(flat.get("enum"), list) and flat["enum"]:
+            return flat["enum"][0]
+        if "boolean" in types:
+            return False
+        if "string" in types and not ({"pattern", "format"} & flat.keys()):
             return self.model.values.string(hint, rng)
         if "integer" in types:
             return self.model.values.number(hint, rng, whole=True)
@@ -403,6 +456,7 @@ class Projector:
 
 
 _OMIT: Any = object()
+_SETTLED = "settled"
 
 
 def _required(flat: dict[str, Any]) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from mcp_world.engines.procedural.names import singular, words
 T = TypeVar("T")
 Getter = Callable[[T, str], Json]
 
-_LOW = ("min", "since", "after", "from", "gte", "gt", "start", "newer", "above", "over")
-_HIGH = ("max", "until", "before", "to", "lte", "lt", "end", "older", "below", "under")
+_LOW = ("min", "since", "after", "from", "gte", "gt", "start", "newer", "above", "over", "oldest")
+_HIGH = ("max", "until", "before", "to", "lte", "lt", "end", "older", "below", "under", "latest", "newest")
 _ANY = frozenset({"all", "any", "*", ""})
 _WORD = re.compile(r"[\w@.+#-]+", re.UNICODE)
 _QUALIFIER = re.compile(r'([A-Za-z_]+):("[^"]*"|\S+)')

@@ -43,6 +43,9 @@ _PAST: dict[str, tuple[str, ...]] = {
     "read": ("read",), "convert": ("converted", "qualified"),
 }  # fmt: skip
 
+_NOUNS_TOO = frozenset({"issue", "comment", "draft", "refund", "dispute", "index", "post", "share", "transfer", "star", "label",
+                        "invite", "order", "book", "schedule", "watch", "lock", "report", "pin", "count", "details"})  # fmt: skip
+_OWNERS = frozenset({"owner", "org", "workspace", "tenant", "organization", "account"})
 _SMALL = frozenset({"a", "an", "the", "of", "for", "in", "on", "to", "from", "by", "with", "at", "all", "my", "and", "or", "your", "current",
                     "id", "ids", "v1", "v2", "v3", "api", "new", "single", "specific", "multiple", "many", "batch", "bulk", "tool",
                     "details", "detail", "info", "information", "list"})  # fmt: skip
@@ -190,26 +193,9 @@ def _verb_and_noun(tool: Tool, prefix: tuple[str, ...]) -> tuple[Verb, str, str,
             return "call", parts[0] if parts else "", kind_of("_".join(parts)), False
     if word in ("create", "update") and "update" in parts and ("create" in parts) and "or" in parts:
         verb = "upsert"
-    if verb == "search" and word == "query" and len(parts) == 1:
-        return "call", word, "", False
-    rest = [
-        p
-        for i, p in enumerate(parts)
-        if (i != at and p not in _VERBS)
-        or (i > at and i != at and p in ("comment", "issue", "draft", "index", "details") and i != at)
-    ]
-    noun: list[str] = []
-    for p in (
-        rest
-        if at <= 0 or at == len(parts) - 1
-        else [p for i, p in enumerate(parts) if i > at and p not in _VERBS] or rest
-    ):
-        if p in _CUT and noun:
-            break
-        if p not in _SMALL and not p.isdigit():
-            noun.append(p)
-    if not noun:
-        noun = [p for p in rest if p not in _CUT and not p.isdigit()] or list(prefix[-1:])
+    if word == "query" and (len(parts) == 1 or at > 0):
+        return "call", parts[0], "", False  # run_query, explain_query, query: a language of its own
+    noun = _noun(parts, at) or list(prefix[-1:])
     many = (bool(noun) and singular(noun[-1]) != noun[-1]) or any(
         p in ("batch", "bulk", "multiple", "many") for p in parts
     )
@@ -218,6 +204,22 @@ def _verb_and_noun(tool: Tool, prefix: tuple[str, ...]) -> tuple[Verb, str, str,
     if "reply" in parts and word == "reply":
         kind = "message"
     return verb, word, kind, many
+
+
+def _noun(parts: tuple[str, ...], at: int) -> list[str]:
+    """The words of the noun: those behind the verb, up to a preposition; where there are none, those before it."""
+    for side in (parts[at + 1 :], parts[: max(at, 0)]):
+        noun: list[str] = []
+        for index, part in enumerate(side):
+            if part in _CUT and noun:
+                break
+            last = index + 1 == len(side) or side[index + 1] in _CUT
+            second_verb = part in _VERBS and part not in _NOUNS_TOO and not last
+            if part not in _SMALL and not part.isdigit() and not second_verb:
+                noun.append(part)
+        if noun:
+            return noun
+    return []
 
 
 def _roles(reading: Reading, nouns: frozenset[str], many: bool) -> None:
@@ -233,7 +235,7 @@ def _roles(reading: Reading, nouns: frozenset[str], many: bool) -> None:
                 reading.limit = name
             elif role in _OFFSET and number and not reading.offset:
                 reading.offset = name
-            elif role in _CURSOR and "string" in types and not reading.cursor:
+            elif role in _CURSOR and "string" in types and "format" not in schema and not reading.cursor:
                 reading.cursor = name
             elif role in _SORT and not reading.sort:
                 reading.sort = name
@@ -401,8 +403,6 @@ def _is_scope(name: str, reading: Reading, nouns: frozenset[str]) -> bool:
     needed = name in reading.required
     if reading.verb in ("list", "search", "count"):
         return (needed and reading.verb != "search") or (needed and (stem in nouns or parts[-1] == "id"))
-    if parts in (("owner",), ("org",), ("workspace",), ("tenant",), ("organization",)):
-        return needed
     known = stem in nouns and stem != reading.kind
     if reading.verb == "create":
         return (
@@ -421,8 +421,8 @@ def _mend(reading: Reading, tool: Tool, many: bool) -> None:
         if many or paged:
             reading.verb = "list"
             _again(reading)
-        elif not reading.kind:
-            reading.verb = "call"
+        elif not reading.kind or reading.required:
+            reading.verb = "call"  # a function of its arguments, such as the weather of a place
     elif reading.verb == "get" and many and reading.id_arg and not reading.id_list:
         stem = words(reading.id_arg)
         if (

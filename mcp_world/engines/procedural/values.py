@@ -134,6 +134,8 @@ class Values:
     def moment(self, hint: Hint, rng: Rng) -> datetime:
         """The time behind `time`."""
         parts = set(words(hint.name))
+        if parts & _PRESENT:
+            return hint.now.replace(microsecond=0)
         minutes = rng.below(60 * 24 * 60)
         if parts & {
             "due",
@@ -269,6 +271,9 @@ def _faker(locale: str) -> Faker:
     return Faker(locale, use_weighting=False)
 
 
+_PRESENT = frozenset({
+    "observed", "fetched", "queried", "generated", "checked", "logged", "executed", "now", "current", "retrieved",
+})  # fmt: skip
 _TIMES = frozenset(
     {
         "timestamp",
