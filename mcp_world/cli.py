@@ -229,7 +229,7 @@ def capture(
     header: list[str] | None = None,
     config: Path | None = None,
     name: str = "",
-    output: Path | None = None,
+    output: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
 ) -> None:
     """Ask live servers what they are, and write their specs.
 

@@ -255,7 +255,7 @@ def _media_schema(content: Json) -> Json:
 def _name(path: str, method: str, operation: dict[str, Any]) -> str:
     given = operation.get("operationId")
     raw = given if isinstance(given, str) and given else f"{method}_{path}"
-    return re.sub(r"[^A-Za-z0-9_.-]+", "_", raw).strip("_")[:128] or method
+    return re.sub(r"_{2,}", "_", re.sub(r"[^A-Za-z0-9_.-]+", "_", raw)).strip("_")[:128] or method
 
 
 def _list(value: Json) -> list[Any]:

@@ -401,6 +401,8 @@ def _is_scope(name: str, reading: Reading, nouns: frozenset[str]) -> bool:
     stem = ABBREVIATIONS.get(stem, stem)
     stem = kind_of(stem)
     needed = name in reading.required
+    if len(parts) == 1 and parts[0] in _OWNERS:
+        return needed
     if reading.verb in ("list", "search", "count"):
         return (needed and reading.verb != "search") or (needed and (stem in nouns or parts[-1] == "id"))
     known = stem in nouns and stem != reading.kind
