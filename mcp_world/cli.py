@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import secrets
 import sys
@@ -446,6 +447,8 @@ def _print_json(value: Json) -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run a command; bad input ends in one line on stderr and exit code 2."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="mcp-world: %(message)s")
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it logs tracebacks of what peers send
     try:
         app(arguments, exit_on_error=False, print_error=False)
     except (BadInput, CycloptsError) as error:

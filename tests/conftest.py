@@ -75,9 +75,15 @@ def calling(spec: str | list[dict[str, Any]], **options: Any) -> Caller:
     return Caller(World(loaded, **{"seed": 7, **options}))
 
 
-def tool(name: str, properties: dict[str, Any], output: Any = None, required: list[str] | None = None, **more: Any) -> dict[str, Any]:
+def tool(
+    name: str, properties: dict[str, Any], output: Any = None, required: list[str] | None = None, **more: Any
+) -> dict[str, Any]:
     """A tool definition."""
-    schema = {"type": "object", "properties": properties, "required": list(properties) if required is None else required}
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties) if required is None else required,
+    }
     out = {"name": name, "inputSchema": schema, **more}
     return out if output is None else {**out, "outputSchema": output}
 
@@ -90,7 +96,12 @@ def thing(**properties: Any) -> dict[str, Any]:
 def mcp_world(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run the command line to its end."""
     return subprocess.run(
-        [sys.executable, "-m", "mcp_world", *arguments], capture_output=True, text=True, timeout=120, cwd=options.pop("cwd", ROOT), **options
+        [sys.executable, "-m", "mcp_world", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=options.pop("cwd", ROOT),
+        **options,
     )
 
 
@@ -115,7 +126,10 @@ def running(*arguments: str, log: Path) -> Iterator[Running]:
         try:
             for _ in range(600):
                 text = log.read_text()
-                agents, control = re.search(r"tools at (http://[^/\s]+)", text), re.search(r"control API at (\S+?)[,\s]", text)
+                agents, control = (
+                    re.search(r"tools at (http://[^/\s]+)", text),
+                    re.search(r"control API at (\S+?)[,\s]", text),
+                )
                 if agents and control:
                     break
                 if process.poll() is not None:

@@ -42,9 +42,20 @@ def test_a_server_over_http_and_sse_is_captured_as_it_is_served(tmp_path: Path) 
     with running("kubernetes", "--journal", "none", "--token", "secret", log=tmp_path / "log") as server:
         for end in ("mcp", "sse"):
             out = tmp_path / f"{end}.json"
-            done = mcp_world("capture", f"{server.agents}/{end}", "--header", "Authorization: Bearer secret", "--output", str(out), cwd=tmp_path)
+            done = mcp_world(
+                "capture",
+                f"{server.agents}/{end}",
+                "--header",
+                "Authorization: Bearer secret",
+                "--output",
+                str(out),
+                cwd=tmp_path,
+            )
             assert done.returncode == 0, done.stderr
-            captured, shipped = json.loads(out.read_text()), json.loads((Path(__file__).parents[2] / "tool_specs" / "kubernetes.json").read_text())
+            captured, shipped = (
+                json.loads(out.read_text()),
+                json.loads((Path(__file__).parents[2] / "tool_specs" / "kubernetes.json").read_text()),
+            )
             assert captured["tools"] == shipped["tools"]
             assert captured["serverInfo"] == shipped["serverInfo"]
             assert captured["instructions"] == shipped["instructions"]

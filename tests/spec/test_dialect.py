@@ -22,7 +22,10 @@ def test_a_stated_dialect_wins(dialect: Dialect) -> None:
     [
         ({"package": "@scope/server@1.0.0"}, Dialect.TYPESCRIPT),
         ({"capabilities": {"experimental": {}, "tools": {}}}, Dialect.PYTHON_V1),
-        ({"tools": [{"name": "a", "inputSchema": {"type": "object", "title": "aArguments", "properties": {}}}]}, Dialect.PYTHON_V2),
+        (
+            {"tools": [{"name": "a", "inputSchema": {"type": "object", "title": "aArguments", "properties": {}}}]},
+            Dialect.PYTHON_V2,
+        ),
         ({}, Dialect.TYPESCRIPT),
     ],
 )
@@ -47,7 +50,13 @@ def test_a_session_beside_the_spec_teaches_its_dialect(tmp_path: Path, text: str
 
 @needs_shared
 @pytest.mark.parametrize(
-    ("server", "dialect"), [("fetch", Dialect.PYTHON_V2), ("sqlite", Dialect.PYTHON_V1), ("memory", Dialect.TYPESCRIPT), ("filesystem", Dialect.TYPESCRIPT)]
+    ("server", "dialect"),
+    [
+        ("fetch", Dialect.PYTHON_V2),
+        ("sqlite", Dialect.PYTHON_V1),
+        ("memory", Dialect.TYPESCRIPT),
+        ("filesystem", Dialect.TYPESCRIPT),
+    ],
 )
 def test_recorded_servers_have_the_dialect_of_their_sessions(server: str, dialect: Dialect) -> None:
     assert load_one(str(SHARED / "real" / "specs" / f"{server}.json")).dialect is dialect

@@ -48,10 +48,14 @@ def test_a_recorded_server_loads_with_every_tool_usable(path: Path) -> None:
     spec = load_one(str(path))
     assert [t.raw for t in spec.tools] == recorded["tools"]
     assert all(t.input is not None for t in spec.tools)
-    assert [t.name for t in spec.tools if t.output is None] == [t["name"] for t in recorded["tools"] if "outputSchema" not in t]
+    assert [t.name for t in spec.tools if t.output is None] == [
+        t["name"] for t in recorded["tools"] if "outputSchema" not in t
+    ]
 
 
-def test_a_shipped_spec_is_found_by_name_and_the_users_own_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shipped_spec_is_found_by_name_and_the_users_own_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert len(load_one("payments").tools) == 14
     (tmp_path / "tool_specs").mkdir()
     (tmp_path / "tool_specs" / "payments.json").write_text(json.dumps(MCP))
@@ -88,13 +92,23 @@ def test_several_specs_are_one_server_with_prefixed_tools() -> None:
     [
         ("text", "/tools/1", "a tool is an object"),
         ({"description": "no name"}, "/tools/1/name", "a tool needs a name"),
-        ({"name": "broken", "inputSchema": {"type": "object", "$ref": "http://elsewhere/x"}}, "/tools/1/inputSchema", "nothing is fetched"),
-        ({"name": "odd", "inputSchema": {"type": "object", "properties": {"a": {"type": "strin"}}}}, "/tools/1/inputSchema/properties/a/type", "strin"),
+        (
+            {"name": "broken", "inputSchema": {"type": "object", "$ref": "http://elsewhere/x"}},
+            "/tools/1/inputSchema",
+            "nothing is fetched",
+        ),
+        (
+            {"name": "odd", "inputSchema": {"type": "object", "properties": {"a": {"type": "strin"}}}},
+            "/tools/1/inputSchema/properties/a/type",
+            "strin",
+        ),
         ({"name": "none"}, "/tools/1/inputSchema", "needs an inputSchema"),
         ({"name": "get_user", "inputSchema": {"type": "object"}}, "/tools/1/name", "already"),
     ],
 )
-def test_a_bad_tool_is_named_with_its_pointer_and_does_not_sink_the_others(entry: object, pointer: str, reason: str) -> None:
+def test_a_bad_tool_is_named_with_its_pointer_and_does_not_sink_the_others(
+    entry: object, pointer: str, reason: str
+) -> None:
     spec = parse({"tools": [MCP[0], entry, MCP[1]]}, name="f.json")
     for t in spec.tools:
         _ = (t.input, t.output)
@@ -148,5 +162,7 @@ def test_bytes_that_are_no_utf8_are_refused(tmp_path: Path) -> None:
 
 def test_yaml_dates_stay_strings(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
-    path.write_text("tools:\n- name: a\n  inputSchema: {type: object, properties: {day: {type: string, default: 2025-03-01}}}\n")
+    path.write_text(
+        "tools:\n- name: a\n  inputSchema: {type: object, properties: {day: {type: string, default: 2025-03-01}}}\n"
+    )
     assert load_one(str(path)).tools[0].raw["inputSchema"]["properties"]["day"]["default"] == "2025-03-01"

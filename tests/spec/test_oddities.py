@@ -18,12 +18,24 @@ ODD: dict[str, tuple[Any, Any, Any]] = {
     "a list of types": ({"type": ["string", "number"]}, 1.5, True),
     "a large enum": ({"type": "string", "enum": [f"v{i}" for i in range(126)]}, "v125", "v126"),
     "const": ({"const": "only"}, "only", "other"),
-    "propertyNames": ({"type": "object", "propertyNames": {"type": "string", "pattern": "^[a-z]+$"}}, {"abc": 1}, {"ABC": 1}),
+    "propertyNames": (
+        {"type": "object", "propertyNames": {"type": "string", "pattern": "^[a-z]+$"}},
+        {"abc": 1},
+        {"ABC": 1},
+    ),
     "a look-ahead": ({"type": "string", "pattern": "^(?=.*\\d)[a-z\\d]+$"}, "a1", "aa"),
     "a back-reference": ({"type": "string", "pattern": "^(['\"]).*\\1$"}, "'a'", "'a\""),
-    "bounds at the safe integers": ({"type": "integer", "minimum": -9007199254740991, "maximum": 9007199254740991}, 9007199254740991, 9007199254740992),
+    "bounds at the safe integers": (
+        {"type": "integer", "minimum": -9007199254740991, "maximum": 9007199254740991},
+        9007199254740991,
+        9007199254740992,
+    ),
     "required true inside a property": ({"type": "string", "required": True}, "x", 1),
-    "the discriminator of OpenAPI": ({"type": "object", "discriminator": {"propertyName": "kind"}, "properties": {"kind": {"type": "string"}}}, {"kind": "a"}, "a"),
+    "the discriminator of OpenAPI": (
+        {"type": "object", "discriminator": {"propertyName": "kind"}, "properties": {"kind": {"type": "string"}}},
+        {"kind": "a"},
+        "a",
+    ),
     "a format nobody knows": ({"type": "string", "format": "cidrv4"}, "10.0.0.0/8", 1),
     "int32 as format": ({"type": "integer", "format": "int32"}, 5, "5"),
     "date-time": ({"type": "string", "format": "date-time"}, "2025-01-01T00:00:00Z", "yesterday"),
@@ -44,11 +56,17 @@ async def test_an_odd_argument_is_served_untouched_and_checked(name: str) -> Non
 REFERENCES: dict[str, Any] = {
     "into a branch of a property": {
         "type": "object",
-        "properties": {"a": {"anyOf": [{"type": "string", "minLength": 2}, {"type": "null"}]}, "b": {"$ref": "#/properties/a/anyOf/0"}},
+        "properties": {
+            "a": {"anyOf": [{"type": "string", "minLength": 2}, {"type": "null"}]},
+            "b": {"$ref": "#/properties/a/anyOf/0"},
+        },
     },
     "through a property named $and": {
         "type": "object",
-        "properties": {"b": {"$ref": "#/properties/filter/properties/$and"}, "filter": {"type": "object", "properties": {"$and": {"type": "string", "minLength": 2}}}},
+        "properties": {
+            "b": {"$ref": "#/properties/filter/properties/$and"},
+            "filter": {"type": "object", "properties": {"$and": {"type": "string", "minLength": 2}}},
+        },
     },
     "with siblings under draft 7": {
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -59,7 +77,9 @@ REFERENCES: dict[str, Any] = {
     "to a definition that comes back": {
         "type": "object",
         "properties": {"b": {"type": "string", "minLength": 2}, "tree": {"$ref": "#/$defs/t"}},
-        "$defs": {"t": {"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/t"}}}}},
+        "$defs": {
+            "t": {"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/t"}}}}
+        },
     },
 }
 
@@ -90,7 +110,12 @@ async def test_an_input_schema_without_a_type_is_served_as_read_and_named() -> N
 
 @pytest.mark.anyio
 async def test_a_wrapped_result_is_filled() -> None:
-    wrapped = {"type": "object", "properties": {"result": {"type": "string"}}, "required": ["result"], "x-fastmcp-wrap-result": True}
+    wrapped = {
+        "type": "object",
+        "properties": {"result": {"type": "string"}},
+        "required": ["result"],
+        "x-fastmcp-wrap-result": True,
+    }
     spec = parse({"tools": [tool("get_motto", {}, wrapped)]}, name="t")
     observation = await World(spec).step(Action("get_motto"))
     assert isinstance(observation.structured["result"], str)

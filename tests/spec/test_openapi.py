@@ -11,7 +11,11 @@ from mcp_world import BadInput, World, parse
 from mcp_world.core.types import Action
 from tests.conftest import case
 
-PET = {"type": "object", "required": ["id", "name"], "properties": {"id": {"type": "integer"}, "name": {"type": "string", "nullable": True}}}
+PET = {
+    "type": "object",
+    "required": ["id", "name"],
+    "properties": {"id": {"type": "integer"}, "name": {"type": "string", "nullable": True}},
+}
 
 
 def document(version: str, schemas: dict[str, Any], body: Any, answer: Any) -> dict[str, Any]:
@@ -22,13 +26,23 @@ def document(version: str, schemas: dict[str, Any], body: Any, answer: Any) -> d
             "parameters": [{"in": "body", "name": "body", "required": True, "schema": body}],
             "responses": {"200": {"description": "ok", "schema": answer}},
         }
-        return {"swagger": "2.0", "info": {"title": "T", "version": "1"}, "paths": {"/x": {"post": operation}}, "definitions": schemas}
+        return {
+            "swagger": "2.0",
+            "info": {"title": "T", "version": "1"},
+            "paths": {"/x": {"post": operation}},
+            "definitions": schemas,
+        }
     operation = {
         "operationId": "op",
         "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
         "responses": {"200": {"description": "ok", "content": {"application/json": {"schema": answer}}}},
     }
-    return {"openapi": version, "info": {"title": "T", "version": "1"}, "paths": {"/x": {"post": operation}}, "components": {"schemas": schemas}}
+    return {
+        "openapi": version,
+        "info": {"title": "T", "version": "1"},
+        "paths": {"/x": {"post": operation}},
+        "components": {"schemas": schemas},
+    }
 
 
 def ref(version: str, name: str) -> dict[str, str]:
@@ -86,7 +100,10 @@ def test_parameters_of_path_query_and_header_become_arguments() -> None:
         "get": {
             "operationId": "getPet",
             "summary": "Get a pet.",
-            "parameters": [{"name": "verbose", "in": "query", "schema": {"type": "boolean"}, "description": "More."}, {"$ref": "#/components/parameters/Trace"}],
+            "parameters": [
+                {"name": "verbose", "in": "query", "schema": {"type": "boolean"}, "description": "More."},
+                {"$ref": "#/components/parameters/Trace"},
+            ],
             "responses": {"404": {"description": "no"}, "200": {"$ref": "#/components/responses/Pet"}},
         },
         "delete": {"responses": {"204": {"description": "gone"}}},
@@ -99,7 +116,12 @@ def test_parameters_of_path_query_and_header_become_arguments() -> None:
             "components": {
                 "schemas": {"Pet": PET},
                 "parameters": {"Trace": {"name": "X-Trace", "in": "header", "schema": {"type": "string"}}},
-                "responses": {"Pet": {"description": "ok", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Pet"}}}}},
+                "responses": {
+                    "Pet": {
+                        "description": "ok",
+                        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Pet"}}},
+                    }
+                },
             },
         },
         name="t",
@@ -118,7 +140,12 @@ def test_parameters_of_path_query_and_header_become_arguments() -> None:
 
 def test_bounds_and_nulls_of_older_versions_are_those_of_2020_12() -> None:
     old = {"type": "number", "minimum": 1, "exclusiveMinimum": True, "nullable": True}
-    spec = parse(document("3.0.0", {}, {"type": "object", "properties": {"n": old}}, {"type": "object", "properties": {"n": old}}), name="t")
+    spec = parse(
+        document(
+            "3.0.0", {}, {"type": "object", "properties": {"n": old}}, {"type": "object", "properties": {"n": old}}
+        ),
+        name="t",
+    )
     assert spec.tools[0].raw["outputSchema"]["properties"]["n"] == {"type": ["number", "null"], "exclusiveMinimum": 1}
 
 

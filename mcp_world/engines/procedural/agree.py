@@ -142,12 +142,16 @@ def _totals(record: dict[str, Json], properties: dict[str, Any]) -> None:
 
 
 def _bands(record: dict[str, Json], properties: dict[str, Any]) -> None:
-    """Low below high, and what it feels like near what it is."""
+    """Low below high, a part no larger than its whole, and what it feels like near what it is."""
     for low, high in (("low", "high"), ("min", "max"), ("temp_min", "temp_max"), ("minimum", "maximum")):
         a, b = record.get(low), record.get(high)
         free = _free(low, properties) and _free(high, properties)
         if free and isinstance(a, int | float) and isinstance(b, int | float) and a > b:
             record[low], record[high] = b, a
+    for part, whole in (("amount_refunded", "amount"), ("ready_replicas", "replicas"), ("amount_paid", "amount_due")):
+        a, b = record.get(part), record.get(whole)
+        if _free(part, properties) and isinstance(a, int | float) and isinstance(b, int | float) and a > b:
+            record[part] = b
     warm, felt = record.get("temperature"), record.get("feels_like")
     if isinstance(warm, int | float) and isinstance(felt, int | float) and _free("feels_like", properties):
         record["feels_like"] = type(felt)(round(warm - 1.5, 1))

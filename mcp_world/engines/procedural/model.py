@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from mcp_world.core.types import Json
@@ -34,6 +35,7 @@ _FOLDERS = frozenset(
     {"folder", "directory", "dir", "path", "parent", "prefix", "root", "folder_path", "directory_path"}
 )
 _SPEAKING = (("at",), ("date",), ("name",), ("email",), ("content",))
+_TRIAL = datetime(2025, 1, 6, tzinfo=UTC)
 _NAMES = ("name", "slug", "path", "key", "id", "title")
 _ID_FIELDS = (
     "id",
@@ -200,6 +202,7 @@ class Model:
         if tool.output is not None:
             try:
                 output = Fabricator(tool.output, self.values)
+                output.root(0, now=_TRIAL)  # what cannot be satisfied is known now, not at the first call
                 layout = layout_of(output.flattener, tool.output.checked, reading)
                 if reading.verb in ("list", "search") and layout.shape == "none":
                     reading.verb = "call"  # it answers with something else than a list of things

@@ -425,15 +425,10 @@ def _mend(reading: Reading, tool: Tool, many: bool) -> None:
             _again(reading)
         elif not reading.kind or reading.required:
             reading.verb = "call"  # a function of its arguments, such as the weather of a place
-    elif reading.verb == "get" and many and reading.id_arg and not reading.id_list:
-        stem = words(reading.id_arg)
-        if (
-            stem[-1] in ("id", "number", "key", "name", "slug", "ts")
-            and (len(stem) == 1 or singular(stem[-2]) != words(reading.kind)[-1])
-        ) or _foreign(reading):
-            reading.verb = "list"
-            reading.scope = (*reading.scope, reading.id_arg)
-            reading.id_arg = ""
+    elif reading.verb == "get" and many and reading.id_arg and not reading.id_list and _foreign(reading):
+        reading.verb = "list"
+        reading.scope = (*reading.scope, reading.id_arg)
+        reading.id_arg = ""
     if reading.verb == "upsert" and not reading.id_arg and not reading.items_arg:
         reading.verb = "create"
     if reading.verb in ("update", "delete", "act") and not (reading.id_arg or reading.id_list or reading.items_arg):
@@ -441,8 +436,9 @@ def _mend(reading: Reading, tool: Tool, many: bool) -> None:
 
 
 def _foreign(reading: Reading) -> bool:
+    """Whether the id of a plural is that of something else: the files of a pull request are many, by its number."""
     stem = words(reading.id_arg)
-    return singular(stem[0]) not in words(reading.kind)
+    return len(stem) > 1 and words(reading.kind)[-1] not in [singular(word) for word in stem]
 
 
 def _again(reading: Reading) -> None:
