@@ -72,6 +72,8 @@ class Journal:
                 do="Give another file with --journal.",
             ) from None
         self._batch: _Batch | None = None
+        self.transactions = 0
+        """How many were committed for steps; fewer than the steps, where some arrived together."""
 
     def world(self, world: str, spec: str, engine: str, seed: int, started: str) -> int:
         """Note a new world, or a reset one; gives the number that its steps go by.
@@ -116,6 +118,7 @@ class Journal:
                 try:
                     with self._db:
                         self._db.executemany(_INSERT, batch.rows)
+                    self.transactions += 1
                     return
                 except sqlite3.OperationalError as error:
                     if "locked" in str(error) and waited < _PATIENCE:

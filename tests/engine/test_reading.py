@@ -11,7 +11,7 @@ from mcp_world.engines.procedural.reading import Reading, read
 from mcp_world.spec.load import load_one
 from tests.conftest import real_spec, tool
 
-S, I = {"type": "string"}, {"type": "integer"}
+S, N = {"type": "string"}, {"type": "integer"}
 
 
 def reading_of(entry: dict[str, object]) -> Reading:
@@ -50,8 +50,8 @@ def test_each_argument_has_its_role() -> None:
                 "query": S,
                 "sort_by": S,
                 "order": {"enum": ["asc", "desc"]},
-                "page": I,
-                "per_page": I,
+                "page": N,
+                "per_page": N,
             },
             required=["owner", "repo"],
         )
@@ -100,8 +100,8 @@ def test_a_read_only_tool_never_writes() -> None:
 
 
 def test_pagination_by_offset_and_by_cursor_is_told_apart() -> None:
-    assert reading_of(tool("list_a", {"offset": I, "limit": I}, required=[])).offset == "offset"
-    assert reading_of(tool("list_a", {"page_token": S, "page_size": I}, required=[])).cursor == "page_token"
+    assert reading_of(tool("list_a", {"offset": N, "limit": N}, required=[])).offset == "offset"
+    assert reading_of(tool("list_a", {"page_token": S, "page_size": N}, required=[])).cursor == "page_token"
     assert reading_of(tool("list_a", {"after": {"type": "string", "format": "date-time"}}, required=[])).cursor == ""
 
 

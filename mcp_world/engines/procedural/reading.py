@@ -360,6 +360,8 @@ def _id_score(name: str, kind: tuple[str, ...], reading: Reading) -> int:
             return 11 + must
         if not stem:
             return 7 + must
+        if last and last in stem:
+            return 8 + must
         if len(kind) > 1 and stem[-1] in kind and must:
             return 3 + must
         return 0
