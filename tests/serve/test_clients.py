@@ -25,7 +25,9 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running("source-hosting", "--seed", "7", "--journal", "none", log=tmp_path_factory.mktemp("log") / "log") as started:
+    with running(
+        "source-hosting", "--seed", "7", "--journal", "none", log=tmp_path_factory.mktemp("log") / "log"
+    ) as started:
         yield started
 
 
@@ -34,7 +36,11 @@ def check(results: list[dict[str, Any]]) -> None:
     issue, missing, bad, unknown, made = results
     assert issue["structuredContent"]["number"] == 2
     assert json.loads(issue["content"][0]["text"]) == issue["structuredContent"]
-    for refused, words in ((missing, "Issue not found: 9999"), (bad, "received undefined at repo"), (unknown, "Tool nope not found")):
+    for refused, words in (
+        (missing, "Issue not found: 9999"),
+        (bad, "received undefined at repo"),
+        (unknown, "Tool nope not found"),
+    ):
         assert refused["isError"] and "structuredContent" not in refused
         assert words in refused["content"][0]["text"]
     assert made["structuredContent"]["title"] == "Żółw 🐢 \u2028"
@@ -63,7 +69,12 @@ async def test_the_python_client(server: Running, transport: str, mode: str) -> 
 def test_the_typescript_client(server: Running, transport: str, sdk: str) -> None:
     where = COMMAND if transport == "stdio" else [server.agents + ("/mcp" if transport == "http" else "/sse")]
     done = subprocess.run(
-        ["node", "tests/typescript/call.mjs", sdk, transport, *where], input=json.dumps(CALLS), capture_output=True, text=True, timeout=60, cwd=ROOT
+        ["node", "tests/typescript/call.mjs", sdk, transport, *where],
+        input=json.dumps(CALLS),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=ROOT,
     )
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
@@ -76,12 +87,27 @@ def test_the_typescript_client(server: Running, transport: str, sdk: str) -> Non
 @needs_node
 @pytest.mark.parametrize("transport", ["stdio", "http", "sse"])
 def test_the_inspector(server: Running, transport: str) -> None:
-    where = COMMAND if transport == "stdio" else [server.agents + ("/mcp" if transport == "http" else "/sse"), "--transport", transport]
+    where = (
+        COMMAND
+        if transport == "stdio"
+        else [server.agents + ("/mcp" if transport == "http" else "/sse"), "--transport", transport]
+    )
     inspector = ["node", str(NODE_MODULES / ".bin" / "mcp-inspector"), "--cli", *where]
-    listed = subprocess.run([*inspector, "--method", "tools/list"], capture_output=True, text=True, timeout=60, cwd=ROOT)
+    listed = subprocess.run(
+        [*inspector, "--method", "tools/list"], capture_output=True, text=True, timeout=60, cwd=ROOT
+    )
     shipped = json.loads((ROOT / "tool_specs" / "source-hosting.json").read_text())["tools"]
     assert [t["name"] for t in json.loads(listed.stdout)["tools"]] == [t["name"] for t in shipped]
-    call = ["--method", "tools/call", "--tool-name", "get_issue", "--tool-arg", "owner=acme", "repo=web", "issue_number=2"]
+    call = [
+        "--method",
+        "tools/call",
+        "--tool-name",
+        "get_issue",
+        "--tool-arg",
+        "owner=acme",
+        "repo=web",
+        "issue_number=2",
+    ]
     called = subprocess.run([*inspector, *call], capture_output=True, text=True, timeout=60, cwd=ROOT)
     assert json.loads(called.stdout)["structuredContent"]["number"] == 2, called.stderr
 
@@ -99,8 +125,16 @@ async def test_a_json_rpc_error_reaches_the_client_as_one(mode: str, tmp_path: P
 @pytest.mark.anyio
 async def test_old_clients_get_no_array_as_structured_content_and_keep_the_whole_list(tmp_path: Path) -> None:
     entries = [
-        {"name": "list_tags", "inputSchema": {"type": "object"}, "outputSchema": {"type": "array", "items": {"type": "string"}, "minItems": 1}},
-        {"name": "get_motto", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object", "properties": {"a": {"type": "string"}}}},
+        {
+            "name": "list_tags",
+            "inputSchema": {"type": "object"},
+            "outputSchema": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+        },
+        {
+            "name": "get_motto",
+            "inputSchema": {"type": "object"},
+            "outputSchema": {"type": "object", "properties": {"a": {"type": "string"}}},
+        },
     ]
     path = tmp_path / "s.json"
     path.write_text(json.dumps(entries))
@@ -121,7 +155,9 @@ async def test_prompts_and_resources_of_a_spec_can_be_read(tmp_path: Path) -> No
         "capabilities": {"tools": {}, "resources": {}, "prompts": {}, "logging": {}, "completions": {}},
         "tools": [{"name": "a", "inputSchema": {"type": "object"}}],
         "resources": [{"uri": "doc://one", "name": "One", "description": "The first."}],
-        "prompts": [{"name": "greet", "description": "Greet somebody.", "arguments": [{"name": "who", "required": True}]}],
+        "prompts": [
+            {"name": "greet", "description": "Greet somebody.", "arguments": [{"name": "who", "required": True}]}
+        ],
     }
     path.write_text(json.dumps(spec))
     with running(str(path), "--journal", "none", log=tmp_path / "log") as started:

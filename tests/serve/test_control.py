@@ -20,7 +20,9 @@ ISSUE = {"owner": "acme", "repo": "web", "issue_number": 2}
 
 @pytest.fixture
 async def served() -> AsyncIterator[Addresses]:
-    async with http_servers(Worlds([load_one("source-hosting"), load_one("email")], seed=7), control_token="control", token="agent") as at:
+    async with http_servers(
+        Worlds([load_one("source-hosting"), load_one("email")], seed=7), control_token="control", token="agent"
+    ) as at:
         yield at
 
 
@@ -33,7 +35,11 @@ async def control(served: Addresses) -> AsyncIterator[httpx2.AsyncClient]:
 def agent(served: Addresses, path: str) -> Client:
     from mcp.client.streamable_http import streamable_http_client
 
-    return Client(streamable_http_client(served.agents + path, http_client=httpx2.AsyncClient(headers={"Authorization": "Bearer agent"})))
+    return Client(
+        streamable_http_client(
+            served.agents + path, http_client=httpx2.AsyncClient(headers={"Authorization": "Bearer agent"})
+        )
+    )
 
 
 async def test_a_world_lives_from_its_making_to_its_closing(served: Addresses, control: httpx2.AsyncClient) -> None:
@@ -74,11 +80,22 @@ async def test_worlds_made_without_a_name_get_names_and_seeds_in_order(control: 
 async def test_an_agent_cannot_reach_it(served: Addresses) -> None:
     async with httpx2.AsyncClient() as http:
         for given in ({}, {"Authorization": "Bearer agent"}):
-            for method, path in (("GET", "/worlds"), ("POST", "/worlds"), ("DELETE", "/worlds/default"), ("GET", "/worlds/default/ledger")):
+            for method, path in (
+                ("GET", "/worlds"),
+                ("POST", "/worlds"),
+                ("DELETE", "/worlds/default"),
+                ("GET", "/worlds/default/ledger"),
+            ):
                 assert (await http.request(method, served.control + path, headers=given)).status_code == 401
-        assert (await http.get(served.agents + "/worlds", headers={"Authorization": "Bearer control"})).status_code == 404
-        assert (await http.get(served.agents + "/worlds/default/ledger", headers={"Authorization": "Bearer agent"})).status_code == 404
-        bad_host = await http.get(served.control + "/worlds", headers={"Authorization": "Bearer control", "Host": "evil.example"})
+        assert (
+            await http.get(served.agents + "/worlds", headers={"Authorization": "Bearer control"})
+        ).status_code == 404
+        assert (
+            await http.get(served.agents + "/worlds/default/ledger", headers={"Authorization": "Bearer agent"})
+        ).status_code == 404
+        bad_host = await http.get(
+            served.control + "/worlds", headers={"Authorization": "Bearer control", "Host": "evil.example"}
+        )
         assert bad_host.status_code == 421
 
 

@@ -55,7 +55,7 @@ async def test_a_session_of_one_world_is_none_in_another(served: Addresses, worl
         assert client.last.status_code == 404 and "error" in answer
 
 
-@pytest.mark.parametrize("path", ["/", "/worlds/none/mcp", "/worlds/../mcp", "/worlds/one/ledger", "/mcp/x", "/worlds"])
+@pytest.mark.parametrize("path", ["/", "/worlds/none/mcp", "/worlds/one/ledger", "/mcp/x", "/worlds"])
 async def test_what_is_not_there_is_404(served: Addresses, path: str) -> None:
     async with httpx2.AsyncClient() as http:
         assert (await http.post(served.agents + path, json={})).status_code == 404
@@ -66,7 +66,9 @@ async def test_what_is_not_there_is_404(served: Addresses, path: str) -> None:
 async def test_another_host_or_origin_is_refused(served: Addresses, header: dict[str, str], path: str) -> None:
     call = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
     async with httpx2.AsyncClient(headers={**ACCEPT, **header}) as http:
-        answer = await (http.get(served.agents + path) if path == "/sse" else http.post(served.agents + path, json=call))
+        answer = await (
+            http.get(served.agents + path) if path == "/sse" else http.post(served.agents + path, json=call)
+        )
         assert answer.status_code in (403, 421)
 
 
@@ -82,7 +84,9 @@ async def test_agents_need_the_token_where_there_is_one(worlds: Worlds) -> None:
         for path in ("/mcp", "/sse", "/messages"):
             for given in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer control"}):
                 async with httpx2.AsyncClient(headers=given) as http:
-                    answer = await (http.get(at.agents + path) if path == "/sse" else http.post(at.agents + path, json={}))
+                    answer = await (
+                        http.get(at.agents + path) if path == "/sse" else http.post(at.agents + path, json={})
+                    )
                     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
         async with Http(at.agents + "/mcp", "2025-11-25", {"Authorization": "Bearer secret"}) as client:
             assert len((await client.request("tools/list"))["result"]["tools"]) == 20
@@ -93,16 +97,23 @@ LONG = {"progressToken": "p"}  # a call that wants progress goes the long way
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-11-25", "2026-07-28"])
 @pytest.mark.parametrize(("name", "arguments"), [("get_issue", ISSUE), ("get_issue", {}), ("nope", {})])
-async def test_the_short_way_gives_what_the_long_way_gives(worlds: Worlds, served: Addresses, version: str, name: str, arguments: dict[str, Any]) -> None:
+async def test_the_short_way_gives_what_the_long_way_gives(
+    worlds: Worlds, served: Addresses, version: str, name: str, arguments: dict[str, Any]
+) -> None:
     answers = []
     for world, meta in (("short", {}), ("long", LONG)):
         worlds.create(world, seed=3)
         async with Http(f"{served.agents}/worlds/{world}/mcp", version) as client:
             params: dict[str, Any] = {"name": name, "arguments": arguments}
             if version != "2026-07-28":
-                answers.append((await client.request("tools/call", {**params, "_meta": meta} if meta else params)))
+                answers.append(await client.request("tools/call", {**params, "_meta": meta} if meta else params))
             else:
-                body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {**params, "_meta": {**MODERN, **meta}}}
+                body = {
+                    "jsonrpc": "2.0",
+                    "id": 1,
+                    "method": "tools/call",
+                    "params": {**params, "_meta": {**MODERN, **meta}},
+                }
                 headers = {"MCP-Protocol-Version": version, "Mcp-Method": "tools/call", "Mcp-Name": name}
                 answers.append(from_body(await client.http.post(client.url, json=body, headers=headers)))
     for answer in answers:
@@ -116,8 +127,22 @@ async def test_a_json_rpc_error_is_the_same_both_ways(worlds: Worlds, served: Ad
         for meta in ({}, LONG):
             id = worlds.create(spec="email").id
             async with Http(f"{served.agents}/worlds/{id}/mcp", version) as client:
-                body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "nope", "arguments": {}, "_meta": {**(MODERN if version > "2026" else {}), **meta}}}
-                headers = {**client.session, "MCP-Protocol-Version": version, "Mcp-Method": "tools/call", "Mcp-Name": "nope"}
+                body = {
+                    "jsonrpc": "2.0",
+                    "id": 1,
+                    "method": "tools/call",
+                    "params": {
+                        "name": "nope",
+                        "arguments": {},
+                        "_meta": {**(MODERN if version > "2026" else {}), **meta},
+                    },
+                }
+                headers = {
+                    **client.session,
+                    "MCP-Protocol-Version": version,
+                    "Mcp-Method": "tools/call",
+                    "Mcp-Name": "nope",
+                }
                 answer = await client.http.post(client.url, json=body, headers=headers)
                 statuses.append((answer.status_code, from_body(answer)["error"]))
         assert statuses[0] == statuses[1]
@@ -132,9 +157,17 @@ async def test_a_json_rpc_error_is_the_same_both_ways(worlds: Worlds, served: Ad
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
-async def test_a_malformed_message_is_an_error_and_the_server_lives(served: Addresses, worlds: Worlds, version: str, body: bytes) -> None:
+async def test_a_malformed_message_is_an_error_and_the_server_lives(
+    served: Addresses, worlds: Worlds, version: str, body: bytes
+) -> None:
     async with Http(served.agents + "/mcp", version) as client:
-        headers = {**client.session, "Content-Type": "application/json", "MCP-Protocol-Version": version, "Mcp-Method": "tools/call", "Mcp-Name": "get_issue"}
+        headers = {
+            **client.session,
+            "Content-Type": "application/json",
+            "MCP-Protocol-Version": version,
+            "Mcp-Method": "tools/call",
+            "Mcp-Name": "get_issue",
+        }
         answer = await client.http.post(client.url, content=body, headers=headers)
         assert answer.status_code >= 400 or "error" in from_body(answer), answer.text
         assert "Traceback" not in answer.text
@@ -169,15 +202,38 @@ async def test_nothing_an_agent_sees_speaks_of_a_simulation(served: Addresses) -
                 seen.append(json.dumps(await client.request(method, params)))
                 seen.append(repr(client.last.headers))
         for text in seen:
-            assert not [word for word in ("mcp-world", "mcp_world", "mock", "fake", "simulat", "fabricat", "procedural", "impersonat") if word in text.lower()], text
+            assert not [
+                word
+                for word in (
+                    "mcp-world",
+                    "mcp_world",
+                    "mock",
+                    "fake",
+                    "simulat",
+                    "fabricat",
+                    "procedural",
+                    "impersonat",
+                )
+                if word in text.lower()
+            ], text
 
 
 async def test_integers_beyond_64_bits_arrive(tmp_path: Any) -> None:
     big = 2**70
-    spec = {"tools": [{"name": "get_big", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object", "properties": {"n": {"const": big}}, "required": ["n"]}}]}
+    spec = {
+        "tools": [
+            {
+                "name": "get_big",
+                "inputSchema": {"type": "object"},
+                "outputSchema": {"type": "object", "properties": {"n": {"const": big}}, "required": ["n"]},
+            }
+        ]
+    }
     path = tmp_path / "s.json"
     path.write_text(json.dumps(spec))
     async with http_servers(Worlds([load_one(str(path))]), control_token="c") as at:
         for version in ("2025-11-25", "2026-07-28"):
             async with Http(at.agents + "/mcp", version) as client:
-                assert (await client.request("tools/call", {"name": "get_big", "arguments": {}}))["result"]["structuredContent"] == {"n": big}
+                assert (await client.request("tools/call", {"name": "get_big", "arguments": {}}))["result"][
+                    "structuredContent"
+                ] == {"n": big}

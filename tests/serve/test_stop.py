@@ -81,7 +81,19 @@ async def test_a_stop_over_http_lets_calls_in_flight_finish(tmp_path: Path, tran
     script.write_text(SLOW)
     journal, log = tmp_path / "j.db", tmp_path / "log"
     with log.open("w") as stderr:
-        command = [sys.executable, str(script), "serve", "crm", "--http", "--port", "0", "--control-port", "0", "--journal", str(journal)]
+        command = [
+            sys.executable,
+            str(script),
+            "serve",
+            "crm",
+            "--http",
+            "--port",
+            "0",
+            "--control-port",
+            "0",
+            "--journal",
+            str(journal),
+        ]
         process = subprocess.Popen(command, stderr=stderr, cwd=ROOT)
     while "control API" not in log.read_text():
         assert process.poll() is None
@@ -105,8 +117,8 @@ async def test_a_stop_over_http_lets_calls_in_flight_finish(tmp_path: Path, tran
         process.send_signal(signal.SIGTERM)
     assert answers[0]["result"]["structuredContent"]["id"] == 1
     assert await anyio.to_thread.run_sync(lambda: process.wait(20)) == 0
-    assert [row["step"] for row in read_journal(journal)] == [1]
     assert not journal.with_name("j.db-wal").exists()
+    assert [row["step"] for row in read_journal(journal)] == [1]
 
 
 @pytest.mark.parametrize("how", ["end of input", "SIGTERM", "SIGINT"])
@@ -115,10 +127,15 @@ def test_a_stop_over_stdio_answers_what_was_asked(tmp_path: Path, how: str) -> N
     script.write_text(SLOW)
     journal = tmp_path / "j.db"
     command = [sys.executable, str(script), "serve", "crm", "--journal", str(journal)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
+    )
     assert process.stdin and process.stdout and process.stderr
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    messages: list[dict[str, Any]] = [{"id": 1, "method": "initialize", "params": hello}, {"method": "notifications/initialized"}]
+    messages: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized"},
+    ]
     messages += [{"id": n, "method": "tools/call", "params": CALL} for n in (2, 3)]
     for message in messages:
         process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
@@ -138,17 +155,30 @@ def test_a_stop_over_stdio_answers_what_was_asked(tmp_path: Path, how: str) -> N
 
 def test_stdin_and_stdout_may_be_files(tmp_path: Path) -> None:
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    lines = [{"id": 1, "method": "initialize", "params": hello}, {"method": "notifications/initialized"}, {"id": 2, "method": "tools/call", "params": CALL}]
+    lines = [
+        {"id": 1, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": CALL},
+    ]
     source = tmp_path / "in"
     source.write_text("".join(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in lines) + "no json\n")
     with source.open() as stdin, (tmp_path / "out").open("w") as stdout:
-        subprocess.run([sys.executable, "-m", "mcp_world", "serve", "crm", "--journal", "none"], stdin=stdin, stdout=stdout, timeout=30, check=True, cwd=ROOT)
+        subprocess.run(
+            [sys.executable, "-m", "mcp_world", "serve", "crm", "--journal", "none"],
+            stdin=stdin,
+            stdout=stdout,
+            timeout=30,
+            check=True,
+            cwd=ROOT,
+        )
     answers = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
     assert {answer.get("id") for answer in answers} >= {1, 2}
 
 
 @pytest.mark.anyio
-async def test_a_journal_that_fails_under_a_server_is_an_internal_error_and_the_reason_is_in_the_log(tmp_path: Path) -> None:
+async def test_a_journal_that_fails_under_a_server_is_an_internal_error_and_the_reason_is_in_the_log(
+    tmp_path: Path,
+) -> None:
     import sqlite3
 
     journal = tmp_path / "j.db"

@@ -66,7 +66,9 @@ class Http:
     async def __aenter__(self) -> Http:
         if self.version != "2026-07-28":
             self.hello = (await self.request("initialize", hello(self.version)))["result"]
-            await self.http.post(self.url, json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=self.session)
+            await self.http.post(
+                self.url, json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=self.session
+            )
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -102,7 +104,9 @@ class Stdio:
 @contextmanager
 def stdio(version: str, *arguments: str) -> Iterator[Stdio]:
     command = [sys.executable, "-m", "mcp_world", "serve", *arguments]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT)
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT
+    )
     try:
         client = Stdio(process, version)
         if version != "2026-07-28":
@@ -125,13 +129,21 @@ async def sse(url: str, version: str) -> AsyncIterator[Any]:
             nonlocal number
             number += 1
             params = {**(params or {}), **({"_meta": MODERN} if version == "2026-07-28" else {})}
-            await write.send(SessionMessage(types.JSONRPCRequest(jsonrpc="2.0", id=number, method=method, params=params)))
+            await write.send(
+                SessionMessage(types.JSONRPCRequest(jsonrpc="2.0", id=number, method=method, params=params))
+            )
             message = (await read.receive()).message
-            return {"result": message.result} if isinstance(message, types.JSONRPCResponse) else {"error": message.error.model_dump()}
+            return (
+                {"result": message.result}
+                if isinstance(message, types.JSONRPCResponse)
+                else {"error": message.error.model_dump()}
+            )
 
         if version != "2026-07-28":
             await request("initialize", hello(version))
-            await write.send(SessionMessage(types.JSONRPCNotification(jsonrpc="2.0", method="notifications/initialized")))
+            await write.send(
+                SessionMessage(types.JSONRPCNotification(jsonrpc="2.0", method="notifications/initialized"))
+            )
         yield request
 
 

@@ -11,7 +11,11 @@ from mcp_world import Action, World, load_one, parse
 from tests.conftest import SHARED, needs_shared, tool
 
 pytestmark = pytest.mark.anyio
-SCHEMA = {"query": {"type": "string", "minLength": 2}, "limit": {"type": "integer", "maximum": 10}, "mode": {"enum": ["fast", "slow"]}}
+SCHEMA = {
+    "query": {"type": "string", "minLength": 2},
+    "limit": {"type": "integer", "maximum": 10},
+    "mode": {"enum": ["fast", "slow"]},
+}
 
 
 async def said(dialect: str, arguments: dict[str, Any], name: str = "find_it", **schema: Any) -> Any:
@@ -28,14 +32,19 @@ TYPESCRIPT = [
     ({"query": "ab", "mode": "x"}, 'Invalid option: expected one of "fast"|"slow" at mode'),
     ({"query": "ab", "limit": 1.5}, "Invalid input: expected int, received number at limit"),
     ({"query": "ab", "extra": 1}, 'Unrecognized key: "extra"'),
-    ({"limit": "x"}, "Invalid input: expected number, received string at limit\nInvalid input: expected string, received undefined at query"),
+    (
+        {"limit": "x"},
+        "Invalid input: expected number, received string at limit\nInvalid input: expected string, received undefined at query",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "words"), TYPESCRIPT)
 async def test_the_typescript_sdk_speaks_zod(arguments: dict[str, Any], words: str) -> None:
     observation = await said("typescript", arguments, additionalProperties=False)
-    lines = observation.text.removeprefix("MCP error -32602: Input validation error: Invalid arguments for tool find_it: ")
+    lines = observation.text.removeprefix(
+        "MCP error -32602: Input validation error: Invalid arguments for tool find_it: "
+    )
     assert sorted(lines.split("\n")) == sorted(words.split("\n"))
     assert observation.result == {"content": [{"type": "text", "text": observation.text}], "isError": True}
 
@@ -59,9 +68,18 @@ async def test_the_low_level_python_server_speaks_jsonschema(arguments: dict[str
     [
         ({}, "query\n  Field required [type=missing, input_value={}, input_type=dict]"),
         ({"query": 1}, "query\n  Input should be a valid string [type=string_type, input_value=1, input_type=int]"),
-        ({"query": "ab", "limit": 99}, "limit\n  Input should be less than or equal to 10 [type=less_than_equal, input_value=99, input_type=int]"),
-        ({"query": "ab", "mode": "x"}, "mode\n  Input should be 'fast' or 'slow' [type=literal_error, input_value='x', input_type=str]"),
-        ({"query": "ab", "limit": "x"}, "limit\n  Input should be a valid integer, unable to parse string as an integer [type=int_parsing, input_value='x', input_type=str]"),
+        (
+            {"query": "ab", "limit": 99},
+            "limit\n  Input should be less than or equal to 10 [type=less_than_equal, input_value=99, input_type=int]",
+        ),
+        (
+            {"query": "ab", "mode": "x"},
+            "mode\n  Input should be 'fast' or 'slow' [type=literal_error, input_value='x', input_type=str]",
+        ),
+        (
+            {"query": "ab", "limit": "x"},
+            "limit\n  Input should be a valid integer, unable to parse string as an integer [type=int_parsing, input_value='x', input_type=str]",
+        ),
     ],
 )
 async def test_fastmcp_and_python_2_speak_pydantic(arguments: dict[str, Any], line: str) -> None:
@@ -86,7 +104,9 @@ async def test_argument_errors_of_recorded_sessions_are_said_word_for_word(serve
     for line in (SHARED / "real" / "sessions" / f"{server}.jsonl").read_text().splitlines():
         call = json.loads(line)
         text = "".join(block.get("text", "") for block in call["result"]["content"]) if "result" in call else ""
-        recorded = any(mark in text for mark in ("Input validation error", "validation error for", "MCP error -32602: Tool"))
+        recorded = any(
+            mark in text for mark in ("Input validation error", "validation error for", "MCP error -32602: Tool")
+        )
         if not call.get("result", {}).get("isError") or not recorded or "url_parsing" in text:
             continue  # `url_parsing`: the type of the code behind it, which its inputSchema does not tell
         observation = await world.step(Action(call["request"]["name"], call["request"].get("arguments", {})))

@@ -32,7 +32,13 @@ async def test_a_step_is_there_with_all_that_is_known_of_it(tmp_path: Path) -> N
     first = rows[0]
     assert first["arguments"] == {"contact_id": 1}
     assert first["committed"] == first["sent"] == world.steps[0].committed.to_json()
-    assert (first["engine"], first["seed"], first["spec"], first["protocol"], first["attempts"]) == ("procedural", 4, "crm", "2026-07-28", 1)
+    assert (first["engine"], first["seed"], first["spec"], first["protocol"], first["attempts"]) == (
+        "procedural",
+        4,
+        "crm",
+        "2026-07-28",
+        1,
+    )
     assert first["micros"] > 0 and first["time"] < rows[1]["time"]
 
 
@@ -67,10 +73,15 @@ async def test_a_reset_begins_another_episode(tmp_path: Path) -> None:
     await world.reset(seed=9)
     await world.step(Action("get_contact", {"contact_id": 1}))
     journal.close()
-    assert [(row["episode"], row["seed"], row["step"]) for row in read_journal(tmp_path / "j.db")] == [(1, 0, 1), (2, 9, 1)]
+    assert [(row["episode"], row["seed"], row["step"]) for row in read_journal(tmp_path / "j.db")] == [
+        (1, 0, 1),
+        (2, 9, 1),
+    ]
 
 
-async def test_a_locked_file_is_waited_for_and_then_is_an_error_without_a_half_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_locked_file_is_waited_for_and_then_is_an_error_without_a_half_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     journal = Journal(tmp_path / "j.db")
     world = World("crm", journal=journal)
     await world.step(Action("get_contact", {"contact_id": 1}))

@@ -54,7 +54,12 @@ async def test_same_seed_spec_and_calls_give_the_same_bytes_in_another_process()
     ours = hashlib.sha256(json.dumps([s.committed.to_json() for s in world.steps]).encode()).hexdigest()
     for hash_seed in ("1", "2"):
         done = subprocess.run(
-            [sys.executable, "-c", SCRIPT, "5", json.dumps(ERRAND)], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": hash_seed, "TZ": "Asia/Tokyo"}, cwd=ROOT
+            [sys.executable, "-c", SCRIPT, "5", json.dumps(ERRAND)],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONHASHSEED": hash_seed, "TZ": "Asia/Tokyo"},
+            cwd=ROOT,
         )
         assert done.stdout.strip() == ours
 
@@ -68,7 +73,9 @@ async def test_another_seed_is_another_world() -> None:
 @pytest.mark.anyio
 async def test_what_stands_in_a_golden_answer_is_not_moved_by_chance() -> None:
     """If this changes, recorded runs of users change too: say so in the CHANGELOG."""
-    answer = await calling("source-hosting", seed=7, start=datetime(2025, 3, 1, tzinfo=UTC))("get_issue", **PLACE, issue_number=3)
+    answer = await calling("source-hosting", seed=7, start=datetime(2025, 3, 1, tzinfo=UTC))(
+        "get_issue", **PLACE, issue_number=3
+    )
     assert {k: answer[k] for k in ("number", "state", "comments", "created_at")} == GOLDEN
 
 
@@ -109,7 +116,9 @@ async def test_steps_taken_at_once_come_one_after_the_other() -> None:
     world = World("crm", seed=1)
     async with anyio.create_task_group() as tg:
         for n in range(20):
-            tg.start_soon(world.step, Action("create_contact", {"first_name": str(n), "last_name": "x", "email": "a@example.com"}))
+            tg.start_soon(
+                world.step, Action("create_contact", {"first_name": str(n), "last_name": "x", "email": "a@example.com"})
+            )
     ids = [step.committed.structured["id"] for step in world.steps]
     assert len(set(ids)) == 20
     assert [step.number for step in world.steps] == list(range(1, 21))

@@ -1,0 +1,1 @@
+"""Speed, always as a ratio within one run; never in a timed test. `make bench`, or `python -m benchmarks calls`."""

@@ -1,0 +1,55 @@
+"""10 000 worlds in one process: memory a world, time to create one, and calls/s as worlds grow."""
+
+from __future__ import annotations
+
+import resource
+import time
+
+import anyio
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.bare import ARGUMENTS, TOOL
+from mcp_world import Action, load_one
+from mcp_world.world.worlds import Worlds
+
+STAGES = (10, 100, 1_000, 10_000)
+
+
+def resident() -> float:
+    """Resident memory now, in KiB."""
+    with open("/proc/self/statm") as statm:  # noqa: PTH123
+        return int(statm.read().split()[1]) * resource.getpagesize() / 1024
+
+
+async def measure(table: Table) -> None:
+    worlds = Worlds([load_one("source-hosting")], seed=1)
+    action = Action(TOOL, ARGUMENTS)
+    await worlds.get("default").step(action)  # type: ignore[union-attr]
+    base, made = resident(), 1
+    first = 0.0
+    for stage in STAGES:
+        begun = time.perf_counter()
+        fresh = [worlds.create() for _ in range(stage - made)]
+        create = (time.perf_counter() - begun) / max(len(fresh), 1)
+        made = stage
+        idle = (resident() - base) / made
+        for world in fresh:
+            await world.step(action)  # the first call of a world finds its things
+        used = (resident() - base) / made
+        crowd = list(worlds)
+        begun = time.perf_counter()
+        for n in range(5_000):
+            await crowd[n * 7919 % len(crowd)].step(action)
+        calls = 5_000 / (time.perf_counter() - begun)
+        first = first or calls
+        table.add_row(f"{made:,}", f"{create * 1e6:,.0f} µs", f"{idle:,.1f} KiB", f"{used:,.1f} KiB", f"{calls:,.0f}", f"{calls / first:.2f}")
+
+
+def run(console: Console) -> None:
+    """Print the table; calls go to the worlds in turn."""
+    table = Table(title="worlds in one process, no journal", title_justify="left")
+    for column in ("worlds", "to create one", "a world, made", "a world, after its first call", "calls/s", "to the first row"):
+        table.add_column(column, justify="right")
+    anyio.run(measure, table)
+    console.print(table)
