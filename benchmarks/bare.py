@@ -17,16 +17,21 @@ from mcp_world import load_one
 TOOL = "get_issue"
 ARGUMENTS = {"owner": "acme", "repo": "web", "issue_number": 2}
 ANSWER = {
-    "number": 2, "title": "Search needs a retry", "body": "The sync works times out under load. The import kit needs a retry.", "state": "open",
+    "number": 2, "title": "Search needs a retry", "body": "The sync works times out under load. The import kit needs a retry.",
+    "state": "open",
     "labels": ["backend", "urgent"], "author": "hannah58", "assignees": ["ana", "ben"], "milestone": "v1.4", "comments": 3,
-    "html_url": "https://source-hosting.example/acme/web/issues/2", "created_at": "2025-04-09T03:54:29Z", "updated_at": "2025-08-08T17:00:57Z", "closed_at": None,
+    "html_url": "https://source-hosting.example/acme/web/issues/2", "created_at": "2025-04-09T03:54:29Z",
+    "updated_at": "2025-08-08T17:00:57Z",
+    "closed_at": None,
 }  # fmt: skip
 
 
 def server() -> Server[Any]:
     """The bare server, with the tools of the shipped spec."""
     tools = [types.Tool.model_validate(entry) for entry in load_one("source-hosting").listed]
-    result = types.CallToolResult(content=[types.TextContent(type="text", text=json.dumps(ANSWER, indent=2))], structured_content=ANSWER)
+    result = types.CallToolResult(
+        content=[types.TextContent(type="text", text=json.dumps(ANSWER, indent=2))], structured_content=ANSWER
+    )
 
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=tools)

@@ -32,8 +32,8 @@ CALLS = 300
 
 async def rate(client: Client) -> float:
     begun = time.perf_counter()
-    for _ in range(CALLS):
-        await client.call_tool(bare.TOOL, bare.ARGUMENTS)
+    for n in range(CALLS):
+        await client.call_tool(bare.TOOL, {**bare.ARGUMENTS, "issue_number": 1 + n % 9})
     return CALLS / (time.perf_counter() - begun)
 
 
@@ -59,7 +59,10 @@ async def in_memory(mode: Any) -> AsyncIterator[tuple[Client, Client]]:
 async def over_stdio(mode: Any) -> AsyncIterator[tuple[Client, Client]]:
     with tempfile.TemporaryDirectory() as folder:
         us = ["-m", "mcp_world", "serve", "source-hosting", "--journal", str(Path(folder) / "j.db")]
-        commands = [StdioServerParameters(command=sys.executable, args=a, cwd=str(ROOT)) for a in (us, ["-m", "benchmarks.bare", "stdio"])]
+        commands = [
+            StdioServerParameters(command=sys.executable, args=a, cwd=str(ROOT))
+            for a in (us, ["-m", "benchmarks.bare", "stdio"])
+        ]
         async with Client(commands[0], mode=mode) as one, Client(commands[1], mode=mode) as two:
             yield one, two
 
@@ -76,7 +79,9 @@ async def measure(table: Table) -> None:
         for mode in ("legacy", "auto"):
             async with transport(mode) as (one, two):
                 a, b = await compare(one, two)
-            table.add_row(name, "2025-11-25" if mode == "legacy" else "2026-07-28", f"{a:,.0f}", f"{b:,.0f}", f"{a / b:.2f}")
+            table.add_row(
+                name, "2025-11-25" if mode == "legacy" else "2026-07-28", f"{a:,.0f}", f"{b:,.0f}", f"{a / b:.2f}"
+            )
 
 
 def run(console: Console) -> None:

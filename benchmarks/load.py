@@ -38,7 +38,9 @@ def session(url: str) -> dict[str, str]:
     """Headers of a session that has shaken hands, for a client of 2025-11-25."""
     headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "wrk", "version": "1"}}
-    answer = httpx2.post(url, json={"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}, headers=headers)
+    answer = httpx2.post(
+        url, json={"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}, headers=headers
+    )
     answer.raise_for_status()
     headers["MCP-Protocol-Version"] = "2025-11-25"
     if "mcp-session-id" in answer.headers:
@@ -50,16 +52,32 @@ def session(url: str) -> dict[str, str]:
 def drive(url: str) -> float:
     """The best of some rounds of `wrk`, in requests/s; raises where an answer was no success."""
     headers = session(url)
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": yardstick.TOOL, "arguments": yardstick.ARGUMENTS}})
+    body = json.dumps(
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": yardstick.TOOL, "arguments": yardstick.ARGUMENTS},
+        }
+    )
     check = httpx2.post(url, content=body, headers=headers)
     assert check.status_code == 200 and '"isError":true' not in check.text, check.text
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
-        lines = ['wrk.method = "POST"', f"wrk.body = [==[{body}]==]", *(f'wrk.headers["{k}"] = "{v}"' for k, v in headers.items())]
+        lines = [
+            'wrk.method = "POST"',
+            f"wrk.body = [==[{body}]==]",
+            *(f'wrk.headers["{k}"] = "{v}"' for k, v in headers.items()),
+        ]
         script.write("\n".join(lines))
         script.flush()
         best = 0.0
         for _ in range(ROUNDS):
-            done = subprocess.run(["wrk", "-t1", "-c8", f"-d{SECONDS}s", "-s", script.name, url], capture_output=True, text=True, check=True)
+            done = subprocess.run(
+                ["wrk", "-t1", "-c8", f"-d{SECONDS}s", "-s", script.name, url],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
             assert "Non-2xx" not in done.stdout, done.stdout
             best = max(best, float(re.search(r"Requests/sec:\s+([\d.]+)", done.stdout)[1]))  # type: ignore[index]
     return best
@@ -68,7 +86,12 @@ def drive(url: str) -> float:
 @contextmanager
 def aimock() -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(["npm", "i", "--silent", "--no-audit", "--no-fund", "@copilotkit/aimock"], cwd=folder, check=True, capture_output=True)
+        subprocess.run(
+            ["npm", "i", "--silent", "--no-audit", "--no-fund", "@copilotkit/aimock"],
+            cwd=folder,
+            check=True,
+            capture_output=True,
+        )
         script = Path(folder) / "mock.mjs"
         script.write_text(AIMOCK.replace("ANSWER", json.dumps(yardstick.ANSWER)))
         port = free_port()
@@ -91,7 +114,10 @@ def run(console: Console) -> None:
             rates["@copilotkit/aimock"] = drive(origin)
     except (OSError, subprocess.CalledProcessError, RuntimeError, httpx2.HTTPError) as error:
         console.print(f"load: aimock left out: {error}")
-    table = Table(title=f"requests/s under wrk -t1 -c8 -d{SECONDS}s, tools/call over one session, best of {ROUNDS}", title_justify="left")
+    table = Table(
+        title=f"requests/s under wrk -t1 -c8 -d{SECONDS}s, tools/call over one session, best of {ROUNDS}",
+        title_justify="left",
+    )
     for column in ("server", "requests/s", "to the bare SDK"):
         table.add_column(column, justify="left" if column == "server" else "right")
     for name, rate in rates.items():

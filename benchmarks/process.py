@@ -45,7 +45,18 @@ def ours() -> Iterator[str]:
     port = free_port()
     with tempfile.TemporaryDirectory() as folder:
         journal = str(Path(folder) / "j.db")
-        command = [sys.executable, "-m", "mcp_world", "serve", "source-hosting", "--http", "--port", str(port), "--control-port", "0"]
+        command = [
+            sys.executable,
+            "-m",
+            "mcp_world",
+            "serve",
+            "source-hosting",
+            "--http",
+            "--port",
+            str(port),
+            "--control-port",
+            "0",
+        ]
         with listening(port, *command, "--journal", journal) as origin:
             yield origin
 

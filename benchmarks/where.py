@@ -18,22 +18,23 @@ from mcp_world.verify.verdict import verify
 from mcp_world.world import arguments
 
 TIMES = 3_000
+PLACE = {"owner": "acme", "repo": "web"}
 
 
-async def timed(what: Callable[[], Awaitable[object] | object]) -> float:
+async def timed(what: Callable[[], Awaitable[object] | object], times: int = TIMES) -> float:
     """Microseconds of one call, the median of five rounds."""
     rounds = []
     for _ in range(5):
         begun = time.perf_counter()
-        for _ in range(TIMES):
+        for _ in range(times):
             result = what()
             if isinstance(result, Awaitable):
                 await result
-        rounds.append((time.perf_counter() - begun) / TIMES * 1e6)
+        rounds.append((time.perf_counter() - begun) / times * 1e6)
     return sorted(rounds)[2]
 
 
-async def measure(table: Table) -> None:
+async def measure(table: Table, others: Table) -> None:
     with tempfile.TemporaryDirectory() as folder:
         journal = Journal(Path(folder) / "j.db")
         world = World("source-hosting", journal=journal)
@@ -50,6 +51,16 @@ async def measure(table: Table) -> None:
             "verify": await timed(lambda: verify(tool, observation)),
             "encoding the answer": await timed(lambda: dumps(observation.to_json())),
         }
+        kinds = {
+            "a read": lambda: without.step(action),
+            "a list of 30": lambda: without.step(Action("list_issues", {**PLACE, "state": "all"})),
+            "a comment made": lambda: without.step(
+                Action("add_issue_comment", {**PLACE, "issue_number": 2, "body": "x"})
+            ),
+            "a refusal": lambda: without.step(Action(TOOL, {})),
+        }
+        for name, what in kinds.items():
+            others.add_row(name, f"{await timed(what, 300):,.0f}")
         journal.close()
     parts["journal"] = parts["the whole step"] - parts["the step without a journal"]
     for name, micros in parts.items():
@@ -61,5 +72,9 @@ def run(console: Console) -> None:
     table = Table(title=f"one call of {TOOL}, in microseconds", title_justify="left")
     for column in ("part", "µs", "of the step"):
         table.add_column(column, justify="left" if column == "part" else "right")
-    anyio.run(measure, table)
+    others = Table(title="steps of other kinds, without a journal, in microseconds", title_justify="left")
+    for column in ("step", "µs"):
+        others.add_column(column, justify="left" if column == "step" else "right")
+    anyio.run(measure, table, others)
     console.print(table)
+    console.print(others)

@@ -43,13 +43,27 @@ async def measure(table: Table) -> None:
             await crowd[n * 7919 % len(crowd)].step(action)
         calls = 5_000 / (time.perf_counter() - begun)
         first = first or calls
-        table.add_row(f"{made:,}", f"{create * 1e6:,.0f} µs", f"{idle:,.1f} KiB", f"{used:,.1f} KiB", f"{calls:,.0f}", f"{calls / first:.2f}")
+        table.add_row(
+            f"{made:,}",
+            f"{create * 1e6:,.0f} µs",
+            f"{idle:,.1f} KiB",
+            f"{used:,.1f} KiB",
+            f"{calls:,.0f}",
+            f"{calls / first:.2f}",
+        )
 
 
 def run(console: Console) -> None:
     """Print the table; calls go to the worlds in turn."""
     table = Table(title="worlds in one process, no journal", title_justify="left")
-    for column in ("worlds", "to create one", "a world, made", "a world, after its first call", "calls/s", "to the first row"):
+    for column in (
+        "worlds",
+        "to create one",
+        "a world, made",
+        "a world, after its first call",
+        "calls/s",
+        "to the first row",
+    ):
         table.add_column(column, justify="right")
     anyio.run(measure, table)
     console.print(table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -56,11 +56,29 @@ class Entity:
         }
 
 
+@dataclass(slots=True)
+class _Group:
+    """The entities of one kind and one scope."""
+
+    scope: dict[str, Json]
+    entities: dict[str, Entity] = field(default_factory=dict)
+    top: int = 0
+    """The highest whole number that was an id."""
+
+
+def fits(own: Mapping[str, Json], scope: Mapping[str, Json]) -> bool:
+    """Whether what belongs to `own` may lie within a scope: nothing that both speak of differs."""
+    return all(
+        name not in own or value is None or str(own[name]).casefold() == str(value).casefold()
+        for name, value in scope.items()
+    )
+
+
 class Ledger:
-    """Entities by kind and id. Changes between `begin` and `commit` can be rolled back as one."""
+    """Entities by kind, scope and id. Changes between `begin` and `commit` can be rolled back as one."""
 
     def __init__(self) -> None:
-        self._by_kind: dict[str, dict[tuple[str, str], Entity]] = {}
+        self._groups: dict[str, dict[str, _Group]] = {}
         self._by_id: dict[tuple[str, str], list[Entity]] = {}
         self._marks: set[object] = set()
         self._counters: dict[str, int] = {}
@@ -100,23 +118,29 @@ class Ledger:
         entity.stated = set(entity.fields)
         if origin == "made":
             entity.changed = self.step
-        group = self._by_kind.setdefault(kind, {})
-        slot = (str(id), repr(sorted(entity.scope.items(), key=lambda item: item[0])))
-        old = group.get(slot)
+        slot = repr(sorted(entity.scope.items(), key=lambda item: item[0]))
+        groups = self._groups.setdefault(kind, {})
+        group = groups.get(slot)
+        if group is None:
+            group = groups[slot] = _Group(entity.scope)
+        old, top = group.entities.get(str(id)), group.top
         siblings = self._by_id.setdefault((kind, str(id)), [])
         before = list(siblings)
         if old is not None:
             siblings.remove(old)
         siblings.append(entity)
-        group[slot] = entity
+        group.entities[str(id)] = entity
+        if isinstance(id, int):
+            group.top = max(top, id)
         self.version += 1
 
         def undo() -> None:
             siblings[:] = before
+            group.top = top
             if old is None:
-                del group[slot]
+                del group.entities[str(id)]
             else:
-                group[slot] = old
+                group.entities[str(id)] = old
 
         self._undo.append(undo)
         return entity
@@ -179,21 +203,32 @@ class Ledger:
         """All entities of a kind and id, in whatever scope, deleted ones too."""
         return self._by_id.get((kind, str(id)), [])
 
-    def ever(self, kind: str) -> list[Entity]:
-        """Every entity of a kind, deleted ones too."""
-        return list(self._by_kind.get(kind, {}).values())
+    def within(self, kind: str, scope: Mapping[str, Json]) -> list[Entity]:
+        """The entities of a kind within a scope that are not deleted, in the order they came in."""
+        groups = [group for group in self._groups.get(kind, {}).values() if fits(group.scope, scope)]
+        found = [entity for group in groups for entity in group.entities.values() if entity.deleted is None]
+        return found if len(groups) == 1 else sorted(found, key=lambda entity: entity.number)
 
     def of(self, kind: str) -> list[Entity]:
         """The entities of a kind that are not deleted, in the order they came in."""
-        return [entity for entity in self._by_kind.get(kind, {}).values() if entity.deleted is None]
+        return self.within(kind, {})
 
-    def kinds(self) -> list[str]:
-        """The kinds that have entities."""
-        return list(self._by_kind)
+    def top(self, kind: str, scope: Mapping[str, Json]) -> int:
+        """The highest whole number that was an id of a kind within a scope; 0 where there was none."""
+        groups = self._groups.get(kind, {}).values()
+        return max((group.top for group in groups if fits(group.scope, scope)), default=0)
+
+    def ids(self, kind: str) -> Iterator[Json]:
+        """Every id of a kind that was ever given, newest scope and newest id first."""
+        for group in reversed(self._groups.get(kind, {}).values()):
+            for entity in reversed(group.entities.values()):
+                yield entity.id
 
     def __iter__(self) -> Iterator[Entity]:
         """Every entity, deleted ones too, in the order they came in."""
-        everything = [entity for group in self._by_kind.values() for entity in group.values()]
+        everything = [
+            e for groups in self._groups.values() for group in groups.values() for e in group.entities.values()
+        ]
         return iter(sorted(everything, key=lambda entity: entity.number))
 
     def to_json(self) -> list[dict[str, Json]]:

@@ -120,7 +120,7 @@ def _summary(world: World) -> dict[str, Json]:
         "engine": world.engine.name,
         "seed": world.seed,
         "steps": len(world.steps),
-        "time": world.clock.now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "time": world.clock.text,
         "mcp": f"/worlds/{world.id}/mcp",
         "sse": f"/worlds/{world.id}/sse",
     }

@@ -27,7 +27,7 @@ CREATE TABLE steps (
   world INTEGER NOT NULL REFERENCES worlds(number), step INTEGER NOT NULL, tool TEXT NOT NULL, arguments TEXT NOT NULL,
   committed TEXT NOT NULL, sent TEXT, engine TEXT NOT NULL, attempts INTEGER NOT NULL, protocol TEXT NOT NULL, time TEXT NOT NULL,
   micros INTEGER NOT NULL, PRIMARY KEY (world, step)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 """
 _INSERT = "INSERT INTO steps VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 
@@ -39,7 +39,7 @@ class JournalError(Exception):
 @dataclass
 class _Batch:
     rows: list[tuple[object, ...]] = field(default_factory=list)
-    done: anyio.Event = field(default_factory=anyio.Event)
+    done: anyio.Event | None = None
     error: JournalError | None = None
 
 
@@ -82,11 +82,10 @@ class Journal:
             JournalError: It could not be written.
         """
         try:
-            with self._db:
-                row = self._db.execute(
-                    "INSERT INTO worlds (world, spec, engine, seed, started) VALUES (?,?,?,?,?)",
-                    (world, spec, engine, _signed(seed), started),
-                )
+            row = self._db.execute(
+                "INSERT INTO worlds (world, spec, engine, seed, started) VALUES (?,?,?,?,?)",
+                (world, spec, engine, _signed(seed), started),
+            )
         except sqlite3.Error as error:
             raise JournalError(f"{self.path}: {error}") from None
         return int(row.lastrowid or 0)
@@ -101,35 +100,48 @@ class Journal:
         batch = self._batch
         if batch is not None:
             batch.rows.append(row)
+            batch.done = batch.done or anyio.Event()
             await batch.done.wait()
         else:
             batch = self._batch = _Batch([row])
-            await anyio.lowlevel.cancel_shielded_checkpoint()  # steps that are ready now join this transaction
-            self._batch = None
-            await self._commit(batch)
-            batch.done.set()
+            try:
+                await anyio.lowlevel.checkpoint()  # steps that are ready now join this transaction
+            finally:
+                self._batch = None
+                await self._commit(batch)
+                if batch.done is not None:
+                    batch.done.set()
         if batch.error is not None:
             raise JournalError(str(batch.error))
 
     async def _commit(self, batch: _Batch) -> None:
-        with anyio.CancelScope(shield=True):
-            waited = 0.0
-            while True:
-                try:
-                    with self._db:
-                        self._db.executemany(_INSERT, batch.rows)
-                    self.transactions += 1
-                    return
-                except sqlite3.OperationalError as error:
-                    if "locked" in str(error) and waited < _PATIENCE:
-                        waited += 0.05
-                        await anyio.sleep(0.05)
-                        continue
+        waited = 0.0
+        while True:
+            try:
+                self._insert(batch.rows)
+                return
+            except sqlite3.Error as error:
+                if "locked" not in str(error) or waited >= _PATIENCE:
                     batch.error = JournalError(f"{self.path}: {error}")
                     return
-                except sqlite3.Error as error:
-                    batch.error = JournalError(f"{self.path}: {error}")
-                    return
+            waited += 0.05
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(0.05)
+
+    def _insert(self, rows: list[tuple[object, ...]]) -> None:
+        """Write rows in one transaction; a single row is one by itself."""
+        if len(rows) == 1:
+            self._db.execute(_INSERT, rows[0])
+        else:
+            self._db.execute("BEGIN")
+            try:
+                self._db.executemany(_INSERT, rows)
+                self._db.execute("COMMIT")
+            except sqlite3.Error:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+        self.transactions += 1
 
     def close(self) -> None:
         """Fold the write-ahead log into the file and close it."""
@@ -137,7 +149,7 @@ class Journal:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=2.0, check_same_thread=False)
+    db = sqlite3.connect(path, timeout=2.0, check_same_thread=False, isolation_level=None)
     try:
         mark = db.execute("PRAGMA application_id").fetchone()[0]
         empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
@@ -157,10 +169,10 @@ def _open(path: Path) -> sqlite3.Connection:
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("PRAGMA synchronous=NORMAL")
         if empty:
-            with db:
-                db.executescript(
-                    f"PRAGMA application_id={_APPLICATION_ID}; PRAGMA user_version={_VERSION}; BEGIN; {_SCHEMA} COMMIT;"
-                )
+            db.executescript(
+                f"PRAGMA application_id={_APPLICATION_ID}; PRAGMA user_version={_VERSION}; BEGIN; {_SCHEMA} COMMIT;"
+            )
+        db.execute("PRAGMA wal_autocheckpoint=4000")
         db.execute("PRAGMA busy_timeout=0")
     except BaseException:
         db.close()

@@ -7,7 +7,7 @@ from time import perf_counter_ns
 
 import anyio
 
-from mcp_world.core.clock import Clock
+from mcp_world.core.clock import Clock, iso
 from mcp_world.core.ledger import Ledger
 from mcp_world.core.types import LATEST, Action, Observation, Violation
 from mcp_world.engines import engine_for
@@ -93,7 +93,7 @@ class World:
                     self.ledger.rollback()
                 step = Step(
                     len(self.steps) + 1, action, observation, observation, engine, attempts, protocol,
-                    self.clock.now.strftime("%Y-%m-%dT%H:%M:%SZ"), (perf_counter_ns() - begun) // 1000,
+                    self.clock.text, (perf_counter_ns() - begun) // 1000,
                 )  # fmt: skip
                 if self.journal is not None:
                     await self._write(self.journal, step)
@@ -150,6 +150,6 @@ class World:
                 self.spec.name,
                 self.engine.name,
                 self.seed,
-                self.start.strftime("%Y-%m-%dT%H:%M:%SZ"),
+                iso(self.start),
             )
         await journal.append(self._number, step)

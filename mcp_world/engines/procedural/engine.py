@@ -175,13 +175,18 @@ class _Rendering:
     def whole_entity(self, entity: Entity, layout: Layout) -> Json:
         """The entity as the whole result, with what speaks of the call itself beside its fields."""
         shown = self.projector.show(entity, layout.node, self.fabricator)
-        flat = self.fabricator.flattener.flat(layout.node)
-        properties = flat.get("properties") or {}
-        extra = {}
-        for name, node in properties.items():
-            if words(name)[-1:] and words(name)[-1] in _YES and name not in self.plan.kind.fields:
-                extra[name] = self.envelope(name, self.fabricator.flattener.flat(node))
-        return {**shown, **{k: v for k, v in extra.items() if v is not MISSING}} if isinstance(shown, dict) else shown
+        marks = self.plan.marks
+        if marks is None:
+            properties = self.fabricator.flattener.flat(layout.node).get("properties") or {}
+            marks = self.plan.marks = {
+                name: self.fabricator.flattener.flat(node)
+                for name, node in properties.items()
+                if words(name)[-1:] and words(name)[-1] in _YES and name not in self.plan.kind.fields
+            }
+        if not marks or not isinstance(shown, dict):
+            return shown
+        extra = {name: self.envelope(name, flat) for name, flat in marks.items()}
+        return {**shown, **{name: value for name, value in extra.items() if value is not MISSING}}
 
     def source(self, path: tuple[str, ...], attempt: int) -> Source | None:
         """Where the properties of the result come from, on the way to the thing."""

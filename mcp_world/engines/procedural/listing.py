@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from mcp_world.core.ledger import Entity
+from mcp_world.core.ledger import Entity, fits
 from mcp_world.core.seed import Rng
 from mcp_world.core.types import Json
 from mcp_world.engines.procedural import query
 from mcp_world.engines.procedural.call import Call, Outcome
 from mcp_world.engines.procedural.names import singular, words
-from mcp_world.engines.procedural.population import fits
 from mcp_world.engines.procedural.voice import bad_cursor
 
 _DEFAULT_LIMIT = 30
@@ -134,7 +133,7 @@ class Listing(Call):
                 id = "-".join([*terms, *([str(index + 1)] if index else [])])
             ids: dict[str, Json] = {} if id is None else {self.kind.id_field: id}
             new = self.population.fresh_id(self.kind, scope, f"{text}:{index}") if id is None else id
-            if not any(fits(e, scope) for e in self.population.ledger.find(self.kind.name, new)):
+            if not any(fits(e.scope, scope) for e in self.population.ledger.find(self.kind.name, new)):
                 out.append(self.population.find(self.kind, new, scope, {**fields, **ids}, age=rng.unit()))
         return out
 

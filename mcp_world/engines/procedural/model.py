@@ -141,6 +141,8 @@ class Plan:
     layout: Layout
     problem: str = ""
     """Why no valid result can be made, or empty."""
+    marks: dict[str, dict[str, Any]] | None = None
+    """Properties of a thing's result that speak of the call (`deleted: true`); found at the first one."""
 
 
 class Model:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcp_world.core.ledger import Entity
+from mcp_world.core.clock import iso
+from mcp_world.core.ledger import Entity, fits
 from mcp_world.core.types import Json
 from mcp_world.engines.procedural.call import Call, Outcome
 from mcp_world.engines.procedural.listing import Listing
 from mcp_world.engines.procedural.model import Plan
 from mcp_world.engines.procedural.names import words
-from mcp_world.engines.procedural.population import Population, fits
+from mcp_world.engines.procedural.population import Population
 from mcp_world.engines.procedural.projection import Projector
-from mcp_world.engines.procedural.values import iso
 from mcp_world.engines.procedural.voice import already, exists, not_found
 from mcp_world.spec.flatten import types_of
 
@@ -66,7 +66,11 @@ class _Things(Call):
         id = self.arguments.get(self.reading.id_arg)
         if verb == "upsert":
             found = (
-                [e for e in self.population.ledger.find(self.kind.name, id) if fits(e, scope) and e.deleted is None]
+                [
+                    e
+                    for e in self.population.ledger.find(self.kind.name, id)
+                    if fits(e.scope, scope) and e.deleted is None
+                ]
                 if id is not None
                 else []
             )
@@ -101,7 +105,7 @@ class _Things(Call):
         if id is None:
             id = self.population.next_id(self.kind, scope, fields)
             if not self.kind.whole and any(
-                fits(e, scope) and e.deleted is None for e in ledger.find(self.kind.name, id)
+                fits(e.scope, scope) and e.deleted is None for e in ledger.find(self.kind.name, id)
             ):
                 raise exists(self.kind.name, id)
         return self.population.make(self.kind, id, scope, fields)
@@ -153,7 +157,7 @@ class _Things(Call):
 
     def _rename(self, entity: Entity, new_id: Json, changes: dict[str, Json]) -> Entity:
         ledger = self.population.ledger
-        if any(fits(e, entity.scope) and e.deleted is None for e in ledger.find(self.kind.name, new_id)):
+        if any(fits(e.scope, entity.scope) and e.deleted is None for e in ledger.find(self.kind.name, new_id)):
             raise exists(self.kind.name, new_id)
         ledger.set(entity, {**changes, **self._touched(changes, entity)})
         fields = {**self._kept(entity), self.kind.id_field: new_id}
@@ -288,7 +292,7 @@ class _Things(Call):
             id = self.population.next_id(self.kind, scope, fields)
         ledger = self.population.ledger
         found = (
-            [e for e in ledger.find(self.kind.name, id) if fits(e, scope) and e.deleted is None]
+            [e for e in ledger.find(self.kind.name, id) if fits(e.scope, scope) and e.deleted is None]
             if id is not None
             else []
         )

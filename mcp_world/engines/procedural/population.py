@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from mcp_world.core.clock import parse_time
+from mcp_world.core.clock import iso, parse_time
 from mcp_world.core.errors import BadInput
-from mcp_world.core.ledger import Entity, Ledger, Origin
+from mcp_world.core.ledger import Entity, Ledger, Origin, fits
 from mcp_world.core.seed import Rng, digest
 from mcp_world.core.types import Json
 from mcp_world.engines.contract import Facts
 from mcp_world.engines.procedural.model import Kind, Model
 from mcp_world.engines.procedural.names import kind_of, words
 from mcp_world.engines.procedural.pattern import NoMatch, string_for
-from mcp_world.engines.procedural.values import Hint, iso
+from mcp_world.engines.procedural.values import Hint
 
 _ABSENT = frozenset(
     {
@@ -61,9 +61,9 @@ class Population:
         """The things of a kind within a scope that are there already."""
         folder = scope.get(kind.folder) if kind.folder else None
         if not isinstance(folder, str):
-            return [e for e in self.ledger.of(kind.name) if fits(e, scope)]
+            return self.ledger.within(kind.name, scope)
         rest = {name: value for name, value in scope.items() if name != kind.folder}
-        return [e for e in self.ledger.of(kind.name) if fits(e, rest) and _folder(str(e.id)) == folder.rstrip("/")]
+        return [e for e in self.ledger.within(kind.name, rest) if _folder(str(e.id)) == folder.rstrip("/")]
 
     def closed(self, kind: Kind, scope: Mapping[str, Json]) -> bool:
         """Whether all there is of a kind within a scope has been stated or listed, so that a new name is a wrong one."""
@@ -79,7 +79,7 @@ class Population:
         A name that people make up (a repository, a channel, a path) is taken to be there on first sight, as long as
         nothing was stated or listed that says otherwise; an id that a service gives out must be known.
         """
-        found = [e for e in self.ledger.find(kind.name, id) if fits(e, scope)]
+        found = [e for e in self.ledger.find(kind.name, id) if fits(e.scope, scope)]
         for entity in found:
             if entity.deleted is None:
                 return entity
@@ -87,7 +87,9 @@ class Population:
             return None
         if not kind.natural:
             self._fill(kind, scope)
-            return next((e for e in self.ledger.find(kind.name, id) if fits(e, scope) and e.deleted is None), None)
+            return next(
+                (e for e in self.ledger.find(kind.name, id) if fits(e.scope, scope) and e.deleted is None), None
+            )
         if absent(id):
             return None
         return self.find(kind, id, scope)
@@ -142,18 +144,13 @@ class Population:
         for value in scope.values():
             if may_be(kind, f"{value}-1") and not may_be(kind, "1"):  # a ticket's key begins with its project's
                 return f"{value}-{self.ledger.next(f'{kind.name}:{value}', len(self.known(kind, scope)) + 1)}"
-        peers = [e.id for e in self.ledger.ever(kind.name)]
         if kind.whole:
-            own = [e.id for e in self.ledger.ever(kind.name) if isinstance(e.id, int) and fits(e, scope)]
-            return max(own, default=0) + 1
-        for peer in reversed(peers):
-            style = _numbered(peer)
-            if style is not None:
-                stem, width = style
-                used = [
-                    int(str(p)[len(stem) :]) for p in peers if str(p).startswith(stem) and str(p)[len(stem) :].isdigit()
-                ]
-                return f"{stem}{max(used) + 1:0{width}d}"
+            return self.ledger.top(kind.name, scope) + 1
+        style = _numbered(next(self.ledger.ids(kind.name), ""))
+        if style is not None:
+            stem, width = style
+            used = [text[len(stem) :] for text in map(str, self.ledger.ids(kind.name)) if text.startswith(stem)]
+            return f"{stem}{max(int(number) for number in used if number.isdigit()) + 1:0{width}d}"
         return self.fresh_id(kind, scope, self.ledger.next(f"id:{kind.name}"))
 
     def parents(self, entity: Entity) -> list[Entity]:
@@ -167,7 +164,7 @@ class Population:
             for arg, parent in kind.parents.items()
             if arg in scope
             for entity in self.ledger.find(parent, scope[arg])
-            if fits(entity, scope) and entity.deleted is None
+            if fits(entity.scope, scope) and entity.deleted is None
         ]
 
     def _parent_born(self, kind: Kind, scope: Mapping[str, Json]) -> datetime | None:
@@ -189,9 +186,9 @@ class Population:
             age = 1 - (index + 1) / (wanted + 1)
             id = index + 1 if kind.whole else self.fresh_id(kind, scope, index)
             if kind.whole:
-                while any(fits(e, scope) for e in self.ledger.find(kind.name, id)):
+                while any(fits(e.scope, scope) for e in self.ledger.find(kind.name, id)):
                     id += 1
-            if not any(fits(e, scope) for e in self.ledger.find(kind.name, id)):
+            if not any(fits(e.scope, scope) for e in self.ledger.find(kind.name, id)):
                 self.find(kind, id, scope, age=age)
 
     def fresh_id(self, kind: Kind, scope: Mapping[str, Json], index: object) -> Json:
@@ -234,16 +231,6 @@ class Population:
         if last in ("id", "key", "code", "number", "uid"):
             return values.identifier(kind.noun or "item", rng)
         return values.string(hint, rng)
-
-
-def fits(entity: Entity, scope: Mapping[str, Json]) -> bool:
-    """Whether an entity may lie within a scope: no argument that both know differs."""
-    own = entity.scope
-    return all(
-        name not in own or str(own[name]).casefold() == str(value).casefold()
-        for name, value in scope.items()
-        if value is not None
-    )
 
 
 def may_be(kind: Kind, id: Json) -> bool:

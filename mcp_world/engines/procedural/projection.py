@@ -63,9 +63,10 @@ class Projector:
         """
         kind = self.model.kind(entity.kind)
         key = id(node)
-        view = entity.views.get(key)
-        if view is not None and not kind.children:
-            return view
+        version = self.population.ledger.version if kind.children else 0  # what counts others changes with them
+        known = entity.views.get(key)
+        if known is not None and known[0] == version:
+            return known[1]
         flat = fabricator.flattener.flat(node)
         types = types_of(flat)
         if types and "object" not in types:
@@ -83,7 +84,7 @@ class Projector:
             kind.noun,
             source,
         )
-        entity.views[key] = out
+        entity.views[key] = (version, out)
         return out
 
     def _settle(self, entity: Entity, kind: Kind) -> None:

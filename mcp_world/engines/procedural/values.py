@@ -10,6 +10,7 @@ from uuid import UUID
 
 from faker import Faker
 
+from mcp_world.core.clock import iso
 from mcp_world.core.errors import BadInput
 from mcp_world.core.seed import Rng
 from mcp_world.engines.procedural.names import plural, singular, spoken, words
@@ -259,11 +260,6 @@ class Values:
                     "incomplete", "more", "bot", "fork", "muted", "hidden", "expired", "trashed"}:  # fmt: skip
             return False
         return rng.chance(0.4)
-
-
-def iso(moment: datetime) -> str:
-    """A time as APIs write it: RFC 3339, seconds, Z."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @lru_cache(maxsize=32)
