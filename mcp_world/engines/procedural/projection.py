@@ -63,10 +63,10 @@ class Projector:
         """
         kind = self.model.kind(entity.kind)
         key = id(node)
-        version = self.population.ledger.version if kind.children else 0  # what counts others changes with them
+        ledger = self.population.ledger
         known = entity.views.get(key)
-        if known is not None and known[0] == version:
-            return known[1]
+        if known is not None and (not kind.children or known[0] == ledger.version):
+            return known[1]  # what counts others is only as fresh as they are
         flat = fabricator.flattener.flat(node)
         types = types_of(flat)
         if types and "object" not in types:
@@ -84,7 +84,7 @@ class Projector:
             kind.noun,
             source,
         )
-        entity.views[key] = (version, out)
+        entity.views[key] = (ledger.version, out)
         return out
 
     def _settle(self, entity: Entity, kind: Kind) -> None:
