@@ -19,17 +19,19 @@ from mcp_world.world.step import Step
 _APPLICATION_ID = 0x6D637077
 _VERSION = 1
 _PATIENCE = 5.0
+_PROBE = 4
+"""A step that came alone waits for others only this often; one that had company always does."""
 _SCHEMA = """
 CREATE TABLE worlds (
   number INTEGER PRIMARY KEY, world TEXT NOT NULL, spec TEXT NOT NULL, engine TEXT NOT NULL, seed INTEGER NOT NULL, started TEXT NOT NULL
 ) STRICT;
 CREATE TABLE steps (
-  world INTEGER NOT NULL REFERENCES worlds(number), step INTEGER NOT NULL, tool TEXT NOT NULL, arguments TEXT NOT NULL,
-  committed TEXT NOT NULL, sent TEXT, engine TEXT NOT NULL, attempts INTEGER NOT NULL, protocol TEXT NOT NULL, time TEXT NOT NULL,
-  micros INTEGER NOT NULL, PRIMARY KEY (world, step)
-) STRICT;
+  id INTEGER PRIMARY KEY, world INTEGER NOT NULL REFERENCES worlds(number), step INTEGER NOT NULL, tool TEXT NOT NULL,
+  arguments TEXT NOT NULL, committed TEXT NOT NULL, sent TEXT, engine TEXT NOT NULL, attempts INTEGER NOT NULL,
+  protocol TEXT NOT NULL, time TEXT NOT NULL, micros INTEGER NOT NULL
+) STRICT;  -- id is world * 2^32 + step: unique and in order without an index of its own
 """
-_INSERT = "INSERT INTO steps VALUES (?,?,?,?,?,?,?,?,?,?,?)"
+_INSERT = "INSERT INTO steps VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
 
 
 class JournalError(Exception):
@@ -72,6 +74,7 @@ class Journal:
                 do="Give another file with --journal.",
             ) from None
         self._batch: _Batch | None = None
+        self._company = False
         self.transactions = 0
         """How many were committed for steps; fewer than the steps, where some arrived together."""
 
@@ -105,9 +108,11 @@ class Journal:
         else:
             batch = self._batch = _Batch([row])
             try:
-                await anyio.lowlevel.checkpoint()  # steps that are ready now join this transaction
+                if self._company or self.transactions % _PROBE == 0:
+                    await anyio.lowlevel.checkpoint()  # steps that are ready now join this transaction
             finally:
                 self._batch = None
+                self._company = len(batch.rows) > 1
                 await self._commit(batch)
                 if batch.done is not None:
                     batch.done.set()
@@ -186,7 +191,7 @@ def _signed(seed: int) -> int:
 
 def _row(number: int, step: Step) -> tuple[object, ...]:
     return (
-        number, step.number, step.action.tool, _text(dict(step.action.arguments)), _text(step.committed.to_json()),
+        (number << 32) + step.number, number, step.number, step.action.tool, _text(dict(step.action.arguments)), _text(step.committed.to_json()),
         None if step.sent is step.committed else _text(step.sent.to_json()), step.engine, step.attempts, step.protocol, step.time, step.micros,
     )  # fmt: skip
 
@@ -218,7 +223,7 @@ def read_journal(path: Path, world: str | None = None) -> Iterator[dict[str, Jso
         raise BadInput(f"it is no journal: {error}", where=str(path)) from None
     rows = db.execute(
         "SELECT w.number, w.world, w.spec, w.seed, s.step, s.tool, s.arguments, s.committed, s.sent, s.engine, s.attempts, s.protocol, s.time, s.micros"
-        " FROM steps s JOIN worlds w ON w.number = s.world WHERE ? IS NULL OR w.world = ? ORDER BY s.world, s.step",
+        " FROM steps s JOIN worlds w ON w.number = s.world WHERE ? IS NULL OR w.world = ? ORDER BY s.id",
         (world, world),
     )
     for row in rows:

@@ -127,6 +127,23 @@ def test_check_and_serve_name_a_schema_that_cannot_be_satisfied(tmp_path: Any) -
     assert "good" in done.stdout
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize("name", [n for n in HOSTILE if isinstance(HOSTILE[n][0], dict)])
+async def test_a_tool_with_a_hostile_input_schema_does_not_sink_the_others(name: str) -> None:
+    hostile = HOSTILE[name][0]
+    bad = {
+        "name": "update_bad",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"v": hostile},
+            **({"$defs": hostile["$defs"]} if "$defs" in hostile else {}),
+        },
+    }
+    world = World(parse({"tools": [bad, tool("get_motto", {})]}, name="t"))
+    await world.step(Action("update_bad", {"v": {"n": 1}}))
+    assert not (await world.step(Action("get_motto"))).is_error
+
+
 PATHOLOGICAL = ["^(a+a+)+$", "^(a|a)*b$", "^([a-z]+)*\\d$", "(x+x+)+y"]
 
 

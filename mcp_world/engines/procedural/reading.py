@@ -8,6 +8,7 @@ from typing import Any, Literal
 from mcp_world.engines.procedural.names import kind_of, singular, words
 from mcp_world.spec.flatten import Flattener, types_of
 from mcp_world.spec.model import Tool
+from mcp_world.spec.schema import SchemaError
 
 Verb = Literal["list", "get", "search", "count", "create", "update", "delete", "act", "upsert", "call"]
 """`act` moves a thing to another state (close, merge, archive); `call` is a plain function of its arguments."""
@@ -142,9 +143,9 @@ def read(tool: Tool, prefix: tuple[str, ...] = (), nouns: frozenset[str] = froze
         prefix: Words that every tool of the server begins with, such as its own name.
         nouns: Kinds that other tools of the server speak of.
     """
-    schema = tool.input.checked if tool.input is not None else tool.raw.get("inputSchema")
+    schema = tool.input.checked if tool.input is not None else {}
     flattener = Flattener(schema)
-    flat = flattener.flat(schema) if isinstance(schema, dict) else {}
+    flat = _flat(flattener, schema)
     found = flat.get("properties")
     properties = {k: _solid(flattener, v) for k, v in found.items()} if isinstance(found, dict) else {}
     listed = flat.get("required")
@@ -157,10 +158,21 @@ def read(tool: Tool, prefix: tuple[str, ...] = (), nouns: frozenset[str] = froze
     return reading
 
 
+def _flat(flattener: Flattener, node: Any) -> dict[str, Any]:
+    """A flat schema; nothing is known of one whose references go in a circle."""
+    try:
+        return flattener.flat(node)
+    except SchemaError:
+        return {}
+
+
 def _solid(flattener: Flattener, node: Any) -> dict[str, Any]:
     """A property's flat schema; of `X or null`, the X."""
-    flat = flattener.flat(node)
-    branches = [b for b in flattener.branches(flat) if b.get("type") != "null"]
+    flat = _flat(flattener, node)
+    try:
+        branches = [b for b in flattener.branches(flat) if b.get("type") != "null"]
+    except SchemaError:
+        return flat
     if len(branches) == 1:
         return {**{k: v for k, v in flat.items() if k in ("default", "description")}, **branches[0]}
     return flat
