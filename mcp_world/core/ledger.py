@@ -37,9 +37,9 @@ class Entity:
     changed: int | None = None
     deleted: int | None = None
     version: int = 0
-    stated: set[str] = field(default_factory=set)
+    stated: frozenset[str] = frozenset()
     """Fields that were stated or set, rather than fabricated."""
-    views: dict[object, Json] = field(default_factory=dict)
+    views: dict[object, Json] | None = None
     """Renderings by an engine, dropped whenever the entity changes."""
 
     def to_json(self) -> dict[str, Json]:
@@ -115,7 +115,7 @@ class Ledger:
         """Put a new entity in; an entity of the same kind, id and scope is replaced."""
         self._number += 1
         entity = Entity(kind, id, dict(scope or {}), dict(fields or {}), origin, self._number, born)
-        entity.stated = set(entity.fields)
+        entity.stated = frozenset(entity.fields)
         if origin == "made":
             entity.changed = self.step
         slot = repr(sorted(entity.scope.items(), key=lambda item: item[0]))
@@ -123,6 +123,7 @@ class Ledger:
         group = groups.get(slot)
         if group is None:
             group = groups[slot] = _Group(entity.scope)
+        entity.scope = group.scope  # one dict for all that lie in it
         old, top = group.entities.get(str(id)), group.top
         siblings = self._by_id.setdefault((kind, str(id)), [])
         before = list(siblings)
@@ -244,5 +245,5 @@ class Ledger:
 
     def _touch(self, entity: Entity) -> None:
         entity.version += 1
-        entity.views = {}
+        entity.views = None
         self.version += 1

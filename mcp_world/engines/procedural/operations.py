@@ -163,7 +163,7 @@ class _Things(Call):
         fields = {**self._kept(entity), self.kind.id_field: new_id}
         ledger.delete(entity)
         moved = ledger.add(self.kind.name, new_id, scope=entity.scope, fields=fields, born=entity.born)
-        moved.stated = set(entity.stated)
+        moved.stated = entity.stated
         return entity
 
     def act(self, entity: Entity) -> Entity:

@@ -64,7 +64,7 @@ class Projector:
         kind = self.model.kind(entity.kind)
         key = id(node)
         ledger = self.population.ledger
-        known = entity.views.get(key)
+        known = entity.views.get(key) if entity.views is not None else None
         if known is not None and (not kind.children or known[0] == ledger.version):
             return known[1]  # what counts others is only as fresh as they are
         flat = fabricator.flattener.flat(node)
@@ -84,14 +84,15 @@ class Projector:
             kind.noun,
             source,
         )
-        entity.views[key] = (ledger.version, out)
+        _views(entity)[key] = (ledger.version, out)
         return out
 
     def _settle(self, entity: Entity, kind: Kind) -> None:
         """Make the fields that speak of each other agree, before any of them is shown."""
-        if _SETTLED in entity.views:
+        views = _views(entity)
+        if _SETTLED in views:
             return
-        entity.views[_SETTLED] = True
+        views[_SETTLED] = True
         record = {name: self.peek(entity, name, required=True) for name in kind.agreeing}
         record = {name: value for name, value in record.items() if value is not None}
         properties = {name: kind.fields[name].fabricator.flattener.flat(kind.fields[name].node) for name in record}
@@ -458,6 +459,12 @@ class Projector:
 
 _OMIT: Any = object()
 _SETTLED = "settled"
+
+
+def _views(entity: Entity) -> dict[object, Json]:
+    if entity.views is None:
+        entity.views = {}
+    return entity.views
 
 
 def _required(flat: dict[str, Any]) -> tuple[str, ...]:
