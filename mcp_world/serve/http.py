@@ -58,6 +58,7 @@ class Endpoint:
         self.mcp = ShortWay(impersonation, self.manager.handle_request, security)
         self.sse = SseServerTransport(f"{prefix}/messages", security_settings=security)
         self.closed = anyio.Event()
+        self._connections: set[anyio.CancelScope] = set()
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Keep the sessions until the world is closed."""
@@ -67,11 +68,21 @@ class Endpoint:
 
     async def serve_sse(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One connection of the legacy transport."""
-        try:
-            async with self.sse.connect_sse(scope, receive, send) as (read, write):
-                await self.server.run(read, write, self.server.create_initialization_options())
-        except ValueError:  # refused for its Host or Origin, and answered
-            return
+        with anyio.CancelScope() as connection:
+            self._connections.add(connection)
+            try:
+                async with self.sse.connect_sse(scope, receive, send) as (read, write):
+                    await self.server.run(read, write, self.server.create_initialization_options())
+            except ValueError:  # refused for its Host or Origin, and answered
+                return
+            finally:
+                self._connections.discard(connection)
+
+    def close(self) -> None:
+        """End all sessions and connections."""
+        self.closed.set()
+        for connection in list(self._connections):
+            connection.cancel()
 
 
 class Busy:
@@ -166,7 +177,7 @@ class AgentApp:
         """End the sessions of a world."""
         endpoint = self._endpoints.pop(id, None)
         if endpoint is not None:
-            endpoint.closed.set()
+            endpoint.close()
 
     def close_all(self) -> None:
         """End all sessions."""

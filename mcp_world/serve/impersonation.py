@@ -133,8 +133,11 @@ class Impersonation:
 
     async def list_tools(self, ctx: ServerRequestContext[Any, Any], params: dict[str, Any]) -> dict[str, Json]:
         """The tools as read; towards older versions without an outputSchema that they do not allow."""
-        modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
-        return {"tools": self._listed if modern else self._listed_before}
+        return self.tools(ctx.protocol_version)
+
+    def tools(self, protocol: str) -> dict[str, Json]:
+        """The list of tools in the form of a protocol version."""
+        return {"tools": self._listed if protocol in MODERN_PROTOCOL_VERSIONS else self._listed_before}
 
     async def call_tool(self, ctx: ServerRequestContext[Any, Any], params: dict[str, Any]) -> dict[str, Json] | None:
         """One step of the world; None for a malformed call."""

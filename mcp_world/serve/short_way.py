@@ -1,7 +1,8 @@
 """The short way of a hot call over HTTP: past the SDK, where nobody can tell.
 
 A `tools/call` of a known session (or of 2026-07-28, which has none), in good form and with nothing to stream, is
-answered here as JSON. Everything else, and whatever is wrong in any way, goes the SDK's way, which words the refusal.
+answered here as JSON, and so is a plain `tools/list`. Everything else, and whatever is wrong in any way, goes the SDK's
+way, which words the refusal.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from starlette.types import Message, Receive, Scope, Send
 from mcp_world.core.types import LATEST, LATEST_HANDSHAKE, Json
 from mcp_world.serve.impersonation import Impersonation
 
+_MEMBERS = {"jsonrpc", "id", "method", "params"}
 _MAX_BODY = 1024 * 1024
 _SESSION = b"mcp-session-id"
 _JSON = (b"content-type", b"application/json")
@@ -79,14 +81,18 @@ class ShortWay:
             request = orjson.loads(body)
         except orjson.JSONDecodeError:
             return None
-        if not isinstance(request, dict) or request.get("method") != "tools/call" or request.get("jsonrpc") != "2.0":
+        if not isinstance(request, dict) or request.get("jsonrpc") != "2.0":
+            return None
+        if request.get("method") == "tools/list":
+            return request if self._plain_list(request, headers) else None
+        if request.get("method") != "tools/call":
             return None
         id, params = request.get("id"), request.get("params")
         if (
             isinstance(id, bool)
             or not isinstance(id, str | int)
             or not isinstance(params, dict)
-            or request.keys() - {"jsonrpc", "id", "method", "params"}
+            or request.keys() - _MEMBERS
         ):
             return None
         name, arguments, meta = params.get("name"), params.get("arguments", {}), params.get("_meta", {})
@@ -113,13 +119,24 @@ class ShortWay:
             return None
         return request
 
+    def _plain_list(self, request: dict[str, Any], headers: dict[bytes, bytes]) -> bool:
+        """Whether this is a handshake-era call for the whole list, which as one SSE event some clients find too long."""
+        id, params = request.get("id"), request.get("params", {})
+        plain = isinstance(id, str | int) and not isinstance(id, bool) and params in ({}, {"_meta": {}})
+        old = headers.get(b"mcp-protocol-version") != LATEST.encode()
+        return plain and old and headers.get(_SESSION) in self._sessions and not request.keys() - _MEMBERS
+
     async def _answer(self, request: dict[str, Any], headers: dict[bytes, bytes], send: Send) -> None:
         modern = headers.get(b"mcp-protocol-version") == LATEST.encode()
         session = headers.get(_SESSION, b"")
         protocol = LATEST if modern else self._sessions.get(session, LATEST_HANDSHAKE)
-        params = request["params"]
+        params = request.get("params", {})
         reply: dict[str, Json] = {"jsonrpc": "2.0", "id": request["id"]}
         try:
+            if request["method"] == "tools/list":
+                reply["result"] = self._impersonation.tools(protocol)
+                await self._send(reply, 200, session, send)
+                return
             observation = await self._impersonation.step(params["name"], params.get("arguments", {}), protocol)
             if observation.error is not None:
                 reply["error"] = {"code": observation.error.code, "message": observation.error.message}
@@ -131,9 +148,12 @@ class ShortWay:
         except MCPError as error:
             reply["error"] = {"code": error.error.code, "message": error.error.message}
         status = ERROR_CODE_HTTP_STATUS.get(reply["error"]["code"], 200) if modern and "error" in reply else 200
+        await self._send(reply, status, session, send)
+
+    async def _send(self, reply: dict[str, Json], status: int, session: bytes, send: Send) -> None:
         data = dumps(reply)
         answered = [_JSON, (b"content-length", str(len(data)).encode())]
-        if not modern:
+        if session:
             answered.append((_SESSION, session))
         await send({"type": "http.response.start", "status": status, "headers": answered})
         await send({"type": "http.response.body", "body": data})

@@ -55,11 +55,11 @@ def check(tool: Tool, arguments: Mapping[str, Json], dialect: Dialect) -> Observ
         lines = [_pydantic_words(error, arguments) for error in errors]
         count = f"{len(lines)} validation error{'s' if len(lines) != 1 else ''}"
         return Observation.failure(
-            f"Error executing tool {tool.own_name}: {count} for {tool.own_name}Arguments\n" + "\n".join(lines)
+            f"Error executing tool {tool.name}: {count} for {tool.name}Arguments\n" + "\n".join(lines)
         )
     text = "\n".join(_zod_words(error, schema.checked) for error in errors)
     return Observation.failure(
-        f"MCP error {INVALID_PARAMS}: Input validation error: Invalid arguments for tool {tool.own_name}: {text}"
+        f"MCP error {INVALID_PARAMS}: Input validation error: Invalid arguments for tool {tool.name}: {text}"
     )
 
 

@@ -123,7 +123,7 @@ class World:
         wrong = violations[0]
         return (
             Observation.failure(
-                f"Internal error: {tool.own_name} gave no valid result ({wrong.path or '/'}: {wrong.message})"
+                f"Internal error: {tool.name} gave no valid result ({wrong.path or '/'}: {wrong.message})"
             ),
             "none",
             _ATTEMPTS,
@@ -152,4 +152,5 @@ class World:
                 self.seed,
                 iso(self.start),
             )
-        await journal.append(self._number, step)
+        with anyio.CancelScope(shield=True):  # a step whose caller has gone is written whole, or not at all
+            await journal.append(self._number, step)

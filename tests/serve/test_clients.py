@@ -149,6 +149,37 @@ async def test_old_clients_get_no_array_as_structured_content_and_keep_the_whole
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+async def test_a_list_of_more_than_two_megabytes_arrives_whole(tmp_path: Path, transport: str) -> None:
+    schema: dict[str, Any] = {"type": "string", "description": "x" * 2_000}
+    for _ in range(13):
+        schema = {"type": "object", "properties": {"deep": schema}}
+    path = tmp_path / "s.json"
+    path.write_text(
+        json.dumps([{"name": f"t{n}", "description": "y" * 1_000, "inputSchema": schema} for n in range(800)])
+    )
+    assert path.stat().st_size > 2_200_000
+    if transport == "stdio":
+        command = StdioServerParameters(
+            command=COMMAND[0], args=["-m", "mcp_world", "serve", str(path), "--journal", "none"], cwd=str(ROOT)
+        )
+        async with Client(command) as client:
+            assert len((await client.list_tools()).tools) == 800
+    else:
+        with running(str(path), "--journal", "none", log=tmp_path / "log") as started:
+            async with Client(started.agents + "/mcp", mode="legacy") as client:
+                assert len((await client.list_tools()).tools) == 800
+
+
+@pytest.mark.anyio
+async def test_specs_served_apart_are_worlds_of_their_own(tmp_path: Path) -> None:
+    with running("weather", "email", "--separate", "--journal", "none", log=tmp_path / "log") as started:
+        for name, server in (("weather", "weather"), ("email", "mailbox")):
+            async with Client(f"{started.agents}/worlds/{name}/mcp") as client:
+                assert client.server_info.name == server
+
+
+@pytest.mark.anyio
 async def test_prompts_and_resources_of_a_spec_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     spec = {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator
 
+import anyio
 import httpx2
 import jsonschema
 import pytest
@@ -63,6 +65,21 @@ async def test_a_world_lives_from_its_making_to_its_closing(served: Addresses, c
     assert (await control.get("/worlds/w")).status_code == 404
     async with httpx2.AsyncClient(headers={"Authorization": "Bearer agent"}) as http:
         assert (await http.post(served.agents + made["mcp"], json={})).status_code == 404
+
+
+async def test_closing_a_world_ends_its_sse_connections(served: Addresses, control: httpx2.AsyncClient) -> None:
+    await control.post("/worlds", json={"id": "w"})
+    given = {"Authorization": "Bearer agent"}
+    async with (
+        httpx2.AsyncClient(headers=given, timeout=10) as http,
+        http.stream("GET", f"{served.agents}/worlds/w/sse") as stream,
+    ):
+        lines = stream.aiter_lines()
+        assert await anext(lines) == "event: endpoint"
+        await control.delete("/worlds/w")
+        with anyio.fail_after(5), contextlib.suppress(httpx2.RemoteProtocolError):
+            async for _ in lines:
+                pass
 
 
 async def test_facts_and_spec_can_be_given(served: Addresses, control: httpx2.AsyncClient) -> None:

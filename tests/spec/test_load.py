@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_world import BadInput, load, load_one, parse
+from mcp_world import Action, BadInput, World, load, load_one, parse
 from mcp_world.spec.model import combine
 from tests.conftest import REAL_SPECS, mcp_world, needs_shared, tool
 
@@ -78,6 +78,17 @@ def test_a_config_whose_servers_were_never_asked_says_how_to_ask_them(tmp_path: 
     config.write_text(json.dumps({"mcpServers": {"ghost": {"command": "no-such-command"}}}))
     with pytest.raises(BadInput, match=r"'ghost'.*capture --config"):
         load(str(config))
+
+
+@pytest.mark.anyio
+async def test_tools_of_one_server_made_of_several_answer_each_in_its_own_world_of_things() -> None:
+    world = World(combine([load_one("chat"), load_one("email")]), seed=1)
+    channel = (await world.step(Action("chat_list_channels", {"limit": 1}))).structured["channels"][0]["id"]
+    posted = await world.step(Action("chat_post_message", {"channel_id": channel, "text": "hello"}))
+    assert posted.structured["text"] == "hello"
+    mails = (await world.step(Action("email_list_messages", {"limit": 100}))).structured["messages"]
+    assert "hello" not in [mail["body"] for mail in mails]
+    assert "tool chat_get_channel" in (await world.step(Action("chat_get_channel"))).text
 
 
 def test_several_specs_are_one_server_with_prefixed_tools() -> None:

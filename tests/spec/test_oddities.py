@@ -38,6 +38,19 @@ ODD: dict[str, tuple[Any, Any, Any]] = {
     ),
     "a format nobody knows": ({"type": "string", "format": "cidrv4"}, "10.0.0.0/8", 1),
     "int32 as format": ({"type": "integer", "format": "int32"}, 5, "5"),
+    "uuid": ({"type": "string", "format": "uuid"}, "b0c31bac-d8f7-4be8-a379-665312853065", "b0c3"),
+    "ipv4": ({"type": "string", "format": "ipv4"}, "10.0.0.1", "10.0.0.256"),
+    "a number of items": ({"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 2}, ["a"], []),
+    "a schema for further properties": (
+        {"type": "object", "additionalProperties": {"type": "integer"}},
+        {"a": 1},
+        {"a": "x"},
+    ),
+    "no further properties": (
+        {"type": "object", "properties": {"a": {}}, "additionalProperties": False},
+        {"a": 1},
+        {"b": 1},
+    ),
     "date-time": ({"type": "string", "format": "date-time"}, "2025-01-01T00:00:00Z", "yesterday"),
 }
 

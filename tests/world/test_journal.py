@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
 from pathlib import Path
 
 import anyio
@@ -114,6 +115,49 @@ async def test_a_lock_that_ends_in_time_is_not_noticed(tmp_path: Path) -> None:
         tg.start_soon(let_go)
         assert not (await world.step(Action("get_contact", {"contact_id": 1}))).is_error
     journal.close()
+
+
+async def test_a_step_whose_caller_goes_away_is_taken_whole_or_not_at_all(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "j.db")
+    world = World("crm", journal=journal)
+    await world.step(Action("get_contact", {"contact_id": 1}))
+    other = sqlite3.connect(tmp_path / "j.db")
+    other.execute("BEGIN IMMEDIATE")
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(world.step, Action("get_contact", {"contact_id": 2}))
+        await anyio.sleep(0.2)
+        tg.cancel_scope.cancel()
+        with anyio.CancelScope(shield=True):
+            await anyio.sleep(0.1)
+            other.rollback()
+    await world.step(Action("get_contact", {"contact_id": 3}))
+    journal.close()
+    assert [row["step"] for row in read_journal(tmp_path / "j.db")] == [step.number for step in world.steps]
+
+
+async def test_a_really_full_disk_is_a_clear_error_and_the_world_goes_on_once_there_is_room(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(disk)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("a small disk cannot be mounted here")
+    try:
+        journal = Journal(disk / "j.db")
+        world = World("crm", journal=journal)
+        (disk / "ballast").write_bytes(b"x" * 300_000)
+        with pytest.raises(JournalError, match=r"j\.db: (database or disk is full|disk I/O error)"):
+            for _ in range(500):
+                await world.step(Action("list_contacts", {"limit": 50}))
+        steps = len(world.steps)
+        assert steps > 0
+        (disk / "ballast").unlink()
+        await world.step(Action("get_contact", {"contact_id": 2}))
+        journal.close()
+        assert [row["step"] for row in read_journal(disk / "j.db")] == list(range(1, steps + 2))
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
 
 
 async def test_a_full_disk_is_a_clear_error_without_a_half_step(tmp_path: Path) -> None:
