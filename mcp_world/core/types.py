@@ -71,11 +71,6 @@ class Observation:
         """A tool error: text, `isError`, and never `structuredContent` (MCP 2025-06-18, tools, error handling)."""
         return cls({"content": [{"type": "text", "text": message}], "isError": True})
 
-    @classmethod
-    def text_result(cls, text: str) -> Observation:
-        """A success of one text block."""
-        return cls({"content": [{"type": "text", "text": text}]})
-
 
 @dataclass(frozen=True, slots=True)
 class Violation:

@@ -17,6 +17,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
+from mcp_world.serve.busy import Busy
 from mcp_world.serve.impersonation import Impersonation
 from mcp_world.serve.short_way import ShortWay
 from mcp_world.world.world import World
@@ -48,9 +49,9 @@ def security_for(host: str, allowed: list[str]) -> TransportSecuritySettings:
 class Endpoint:
     """The HTTP face of one world; made when a client first comes."""
 
-    def __init__(self, world: World, prefix: str, security: TransportSecuritySettings) -> None:
+    def __init__(self, world: World, prefix: str, security: TransportSecuritySettings, busy: Busy) -> None:
         self.world = world
-        impersonation = Impersonation(world)
+        impersonation = Impersonation(world, busy)
         self.server: Server[Any] = impersonation.server()
         self.manager = StreamableHTTPSessionManager(
             self.server, security_settings=security, session_idle_timeout=None, max_sessions=_MAX_SESSIONS
@@ -78,35 +79,10 @@ class Endpoint:
             finally:
                 self._connections.discard(connection)
 
-    def close(self) -> None:
-        """End all sessions and connections."""
-        self.closed.set()
+    def end_connections(self) -> None:
+        """Cut the connections of the legacy transport, which have no end of their own."""
         for connection in list(self._connections):
             connection.cancel()
-
-
-class Busy:
-    """Counts requests that are being answered, so that a stop can wait for them."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._idle = anyio.Event()
-
-    def enter(self) -> None:
-        """A request has come."""
-        self.count += 1
-
-    def leave(self) -> None:
-        """A request has been answered."""
-        self.count -= 1
-        if self.count == 0:
-            self._idle.set()
-
-    async def wait(self) -> None:
-        """Return when none is being answered."""
-        while self.count:
-            self._idle = anyio.Event()
-            await self._idle.wait()
 
 
 class AgentApp:
@@ -156,11 +132,8 @@ class AgentApp:
         if scope["method"] != "POST":
             await handler(scope, receive, send)
             return
-        self.busy.enter()
-        try:
+        with self.busy:
             await handler(scope, receive, send)
-        finally:
-            self.busy.leave()
 
     async def _start(self, id: str, named: str | None) -> Endpoint | None:
         async with self._starting:
@@ -168,21 +141,22 @@ class AgentApp:
             world = self.worlds.get(id)
             if known is not None or world is None:
                 return known
-            endpoint = Endpoint(world, f"/worlds/{id}" if named else "", self._security)
+            endpoint = Endpoint(world, f"/worlds/{id}" if named else "", self._security, self.busy)
             await self._tasks.start(endpoint.run)
             self._endpoints[id] = endpoint
             return endpoint
 
     def close(self, id: str) -> None:
-        """End the sessions of a world."""
+        """End the sessions and connections of a world."""
         endpoint = self._endpoints.pop(id, None)
         if endpoint is not None:
-            endpoint.close()
+            endpoint.closed.set()
+            endpoint.end_connections()
 
-    def close_all(self) -> None:
-        """End all sessions."""
-        for id in list(self._endpoints):
-            self.close(id)
+    def stop(self) -> None:
+        """End all sessions; connections are left to the server, so that last answers can leave."""
+        for endpoint in self._endpoints.values():
+            endpoint.closed.set()
 
 
 def _bears(scope: Scope, token: str) -> bool:

@@ -17,6 +17,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from mcp_world.core.types import Action, Json, Observation
+from mcp_world.serve.busy import Busy
 from mcp_world.world.journal import JournalError
 from mcp_world.world.world import World
 
@@ -32,10 +33,12 @@ class Impersonation:
 
     Args:
         world: The world; its spec says what to impersonate.
+        busy: Counts the calls that are being answered, for a stop.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, busy: Busy | None = None) -> None:
         self.world = world
+        self.busy = busy or Busy()
         spec = world.spec
         self._modern_meta: dict[str, Json] = {_SERVER_INFO: spec.info}
         self._listed = list(spec.listed)
@@ -157,7 +160,8 @@ class Impersonation:
             MCPError: The step could not be written; the reason is in the log, not on the wire.
         """
         try:
-            observation = await self.world.step(Action(name, arguments), protocol=protocol)
+            with self.busy:
+                observation = await self.world.step(Action(name, arguments), protocol=protocol)
         except JournalError as error:
             log.error("journal: %s; the step was not taken", error)
             raise MCPError(code=types.INTERNAL_ERROR, message="Internal error") from None

@@ -77,7 +77,7 @@ async def http_servers(
                     listener.close()
                 with anyio.move_on_after(GRACE):
                     await app.busy.wait()
-                app.close_all()
+                app.stop()
                 for server, _ in servers:
                     server.should_exit = True
 

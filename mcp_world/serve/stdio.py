@@ -123,9 +123,15 @@ def encode(message: types.JSONRPCMessage) -> bytes:
     return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
 
 
+def _is_stream(fd: int) -> bool:
+    """Whether an event loop can wait for it: a pipe or a socket, not a file, a terminal or /dev/null."""
+    mode = os.fstat(fd).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
 async def _reader(fd: int) -> Callable[[], Any]:
     """A function that reads the next line, b"" at the end."""
-    if stat.S_ISREG(os.fstat(fd).st_mode):
+    if not _is_stream(fd):
         file = anyio.wrap_file(os.fdopen(fd, "rb"))
         return file.readline
     reader = asyncio.StreamReader(limit=_LINE_LIMIT)
@@ -145,7 +151,7 @@ async def _reader(fd: int) -> Callable[[], Any]:
 
 async def _writer(fd: int) -> Callable[[bytes], Any]:
     """A function that writes bytes, waiting where the other side is slow."""
-    if stat.S_ISREG(os.fstat(fd).st_mode):
+    if not _is_stream(fd):
         file = os.fdopen(fd, "wb", 0)
 
         async def put(data: bytes) -> None:

@@ -18,13 +18,11 @@ class Problem:
 
     Args:
         where: File and JSON pointer, `github.json#/tools/3/inputSchema`.
-        reason: What is wrong.
-        fatal: The part cannot be used at all; else it is served, with the broken keyword not checked.
+        reason: What is wrong, and what comes of it.
     """
 
     where: str
     reason: str
-    fatal: bool
 
     def __str__(self) -> str:
         return f"{self.where}: {self.reason}"
@@ -86,10 +84,10 @@ class Tool:
         try:
             schema = Schema(raw)
         except SchemaError as error:
-            self.problems.append(Problem(f"{self.where}/{key}{error.pointer}", error.reason, fatal=True))
+            self.problems.append(Problem(f"{self.where}/{key}{error.pointer}", error.reason))
             return None
         self.problems.extend(
-            Problem(f"{self.where}/{key}{m.pointer}", f"{m.reason}; left unchecked", fatal=False) for m in schema.mended
+            Problem(f"{self.where}/{key}{m.pointer}", f"{m.reason}; left unchecked") for m in schema.mended
         )
         return schema
 
@@ -160,18 +158,16 @@ def tools_of(
     for index, entry in enumerate(entries):
         place = f"{where}/{index}"
         if not isinstance(entry, dict):
-            problems.append(Problem(place, f"a tool is an object, not {type(entry).__name__}; left out", fatal=True))
+            problems.append(Problem(place, f"a tool is an object, not {type(entry).__name__}; left out"))
             continue
         name = entry.get("name")
         if not isinstance(name, str) or not name:
-            problems.append(Problem(f"{place}/name", "a tool needs a name; left out", fatal=True))
+            problems.append(Problem(f"{place}/name", "a tool needs a name; left out"))
             continue
         listed.append(entry)
         tool = Tool(entry, place)
         if name in names:
-            problems.append(
-                Problem(f"{place}/name", f"there is a tool {name!r} already; calls go to the first", fatal=False)
-            )
+            problems.append(Problem(f"{place}/name", f"there is a tool {name!r} already; calls go to the first"))
             continue
         names.add(name)
         schema = entry.get("inputSchema")
@@ -180,13 +176,10 @@ def tools_of(
                 Problem(
                     f"{place}/inputSchema",
                     "a tool needs an inputSchema object; any arguments are taken",
-                    fatal=False,
                 )
             )
         elif schema.get("type") != "object":
-            problems.append(
-                Problem(f"{place}/inputSchema/type", 'MCP asks for "object" here; served as read', fatal=False)
-            )
+            problems.append(Problem(f"{place}/inputSchema/type", 'MCP asks for "object" here; served as read'))
         tools.append(tool)
     return tuple(tools), tuple(listed), tuple(problems)
 

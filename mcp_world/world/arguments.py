@@ -10,8 +10,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from jsonschema import Draft202012Validator
-
 from mcp_world.core.types import Json, Observation, RpcError
 from mcp_world.spec.dialect import Dialect
 from mcp_world.spec.model import Tool
@@ -65,6 +63,8 @@ def check(tool: Tool, arguments: Mapping[str, Json], dialect: Dialect) -> Observ
 
 def _jsonschema_words(schema: Json, arguments: Mapping[str, Json], errors: list[Any]) -> str:
     """What the Python package `jsonschema` says of the first error; ours where it cannot follow the schema."""
+    from jsonschema import Draft202012Validator  # slow to import, and wanted only to word a refusal
+
     first = errors[0]
     if first.kind.name == "required":
         return f"{first.kind.as_dict()['property']!r} is a required property"

@@ -153,6 +153,14 @@ def test_a_stop_over_stdio_answers_what_was_asked(tmp_path: Path, how: str) -> N
     assert len(list(read_journal(journal))) == 2
 
 
+def test_nothing_at_stdin_is_the_end_of_input() -> None:
+    command = [sys.executable, "-m", "mcp_world", "serve", "crm", "--journal", "none"]
+    assert (
+        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=30, check=False).returncode
+        == 0
+    )
+
+
 def test_stdin_and_stdout_may_be_files(tmp_path: Path) -> None:
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     lines = [

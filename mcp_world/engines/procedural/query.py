@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from mcp_world.core.types import Json
 from mcp_world.engines.procedural.names import singular, words
 
 T = TypeVar("T")
-Getter = Callable[[T, str], Json]
 
 _LOW = ("min", "since", "after", "from", "gte", "gt", "start", "newer", "above", "over", "oldest")
 _HIGH = ("max", "until", "before", "to", "lte", "lt", "end", "older", "below", "under", "latest", "newest")
