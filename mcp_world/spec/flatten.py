@@ -16,6 +16,8 @@ _ANNOTATIONS = frozenset(
 _HIGHEST = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains"})
 _LOWEST = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains"})
 _MAX_REFS = 64
+_ANYTHING: dict[str, Any] = {}
+_NOTHING: dict[str, Any] = {"not": {}}
 
 
 class Flattener:
@@ -30,18 +32,20 @@ class Flattener:
         self._flat: dict[int, dict[str, Any]] = {}
         self._keep: list[Json] = []
 
+    def __len__(self) -> int:
+        """How many subschemas are remembered."""
+        return len(self._flat)
+
     def flat(self, node: Json) -> dict[str, Any]:
         """The schema as one layer; `{"not": {}}` stands for the schema that nothing satisfies.
 
         Raises:
             SchemaError: A reference points outside, to nothing, or in a circle.
         """
-        if node is True or node is None:
-            return {}
         if node is False:
-            return {"not": {}}
+            return _NOTHING
         if not isinstance(node, dict):
-            return {}
+            return _ANYTHING
         known = self._flat.get(id(node))
         if known is None:
             known = self._flatten(node, 0)
@@ -50,8 +54,8 @@ class Flattener:
         return known
 
     def _flatten(self, node: Json, depth: int) -> dict[str, Any]:
-        if node is True or not isinstance(node, dict):
-            return {} if node is not False else {"not": {}}
+        if not isinstance(node, dict):
+            return _NOTHING if node is False else _ANYTHING
         if depth > _MAX_REFS:
             raise SchemaError("its references go round in a circle")
         if "$ref" not in node and "allOf" not in node and "$dynamicRef" not in node and not _is_old(node):

@@ -59,6 +59,31 @@ def test_the_same_key_gives_the_same_value(schema: Any, key: int) -> None:
     assert one == two
 
 
+def test_fabricating_again_and_again_takes_no_more_memory() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "a": {"type": "array", "contains": {"const": 1}, "items": {"type": "integer"}},
+            "b": {"type": "object", "propertyNames": {"pattern": "^[a-z]{3,5}$"}, "minProperties": 2},
+            "c": {
+                "allOf": [
+                    {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+                    {"oneOf": [{"minLength": 2}, {"type": "boolean"}]},
+                ]
+            },
+            "d": True,
+            "e": {"type": "array", "items": True, "minItems": 1},
+        },
+    }
+    fabricator = Fabricator(Schema(schema), VALUES)
+    for key in range(50):
+        fabricator.root(key, now=NOW)
+    before = len(fabricator.flattener)
+    for key in range(50, 300):
+        fabricator.root(key, now=NOW)
+    assert len(fabricator.flattener) == before
+
+
 def test_different_keys_give_different_values() -> None:
     fabricator = Fabricator(
         Schema({"type": "object", "properties": {"title": {"type": "string"}, "n": {"type": "integer"}}}), VALUES

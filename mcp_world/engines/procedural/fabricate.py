@@ -23,6 +23,7 @@ MISSING: Any = object()
 Source = Callable[[str, dict[str, Any]], Json]
 """Gives the value of an object's property by name and flat schema, or MISSING."""
 
+_STRING: Json = {"type": "string"}
 _BUDGET = 20_000
 _ATTEMPTS = 8
 _LOCAL_TRIES = 16
@@ -67,6 +68,7 @@ class Fabricator:
         self.values = values
         self.flattener = Flattener(schema.checked)
         self._local: dict[int, Schema | None] = {}
+        self._merged: dict[tuple[int, int], dict[str, Any]] = {}
         try:
             self.heights = Heights(self.flattener, schema.checked)
         except SchemaError as error:
@@ -152,17 +154,10 @@ class Fabricator:
         branches = self.flattener.branches(flat)
         if branches:
             return self._branch(branches, rng, run, name, depth, source)
-        also = flat.get("also")
-        if also:
-            rest = {k: v for k, v in flat.items() if k != "also"}
-            for extra in also:
-                rest = (
-                    merge(rest, extra)
-                    if next(iter(extra)) in ("anyOf", "oneOf", "if") and next(iter(extra)) not in rest
-                    else rest
-                )
-            if self.flattener.branches(rest):
-                return self._branch(self.flattener.branches(rest), rng, run, name, depth, source)
+        if "also" in flat:
+            branches = self.flattener.branches(self._with_also(flat))
+            if branches:
+                return self._branch(branches, rng, run, name, depth, source)
         if "const" in flat:
             return flat["const"]
         options = flat.get("enum")
@@ -174,6 +169,26 @@ class Fabricator:
             whole = [value for value in fits if value is not None and value != ""]
             return rng.pick(whole or fits)
         return self._of_type(self._type(flat, rng, name), flat, rng, run, name, depth, source)
+
+    def _with_also(self, flat: dict[str, Any]) -> dict[str, Any]:
+        """A flat schema with those of its left-over keywords merged in that offer branches."""
+        known = self._merged.get((id(flat), 0))
+        if known is None:
+            known = {k: v for k, v in flat.items() if k != "also"}
+            for extra in flat["also"]:
+                keyword = next(iter(extra))
+                if keyword in ("anyOf", "oneOf", "if") and keyword not in known:
+                    known = merge(known, extra)
+            self._merged[id(flat), 0] = known
+        return known
+
+    def _both(self, a: Json, b: Json) -> dict[str, Any]:
+        """Two schemas in one; each pair is merged once."""
+        first, second = self._flat(a), self._flat(b)
+        known = self._merged.get((id(first), id(second)))
+        if known is None:
+            known = self._merged[id(first), id(second)] = merge(first, second)
+        return known
 
     def _type(self, flat: dict[str, Any], rng: Rng, name: str) -> str:
         types = types_of(flat)
@@ -394,16 +409,11 @@ class Fabricator:
                     break
                 else:
                     names = flat.get("propertyNames")
+                    named = self._both(_STRING, names) if names else None
                     key = (
-                        self.make(
-                            merge({"type": "string"}, self._flat(names)),
-                            rng,
-                            run,
-                            name="key",
-                            depth=depth + 1,
-                        )
-                        if names
-                        else (self.values.slug(rng))
+                        self.values.slug(rng)
+                        if named is None
+                        else self.make(named, rng, run, name="key", depth=depth + 1)
                     )
                     node = extra
                 if key not in out:
@@ -431,7 +441,7 @@ class Fabricator:
             out.append(self.make(node, rng, run, name=name, depth=depth + 1))
         if "contains" in flat:
             count = int(flat.get("minContains", 1))
-            both = merge(self._flat(items), self._flat(flat["contains"])) if items is not True else flat["contains"]
+            both = self._both(items, flat["contains"]) if items is not True else flat["contains"]
             for _ in range(min(count, 1000)):
                 out.append(self.make(both, Rng(rng.bits()), run, name=name, depth=depth + 1))
         asked = run.length if depth == 1 else 0

@@ -17,8 +17,6 @@ _SPACE = [" "]
 _LETTERS = [c for c in _PRINTABLE if c.isalpha()]
 _UNICODE = {"L": "a-zA-ZÀ-ÖØ-öø-ÿ", "Lu": "A-Z", "Ll": "a-z", "N": "0-9", "Nd": "0-9", "P": "!-/", "S": "+<=>", "Z": " ",
             "Zs": " ", "Letter": "a-zA-Z", "Alphabetic": "a-zA-Z"}  # fmt: skip
-_MORE = 8
-"""How many repetitions an open-ended quantifier may add to its minimum before lengths are asked for."""
 
 
 class NoMatch(Exception):
@@ -193,9 +191,7 @@ class _Builder:
             return self.groups.get(arg, "")
         if op in (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT):
             return self.repeat(arg, wanted)
-        if op is sre.ASSERT:
-            return ""
-        return ""
+        return ""  # anchors and look-arounds are left to the caller's check
 
     def repeat(self, arg: Any, wanted: int) -> str:
         least, most, sub = arg
