@@ -290,17 +290,19 @@ def capture(
 
 
 def _captured(server: str, launch: Launch) -> dict[str, Json]:
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     from mcp_world.spec.capture import capture as ask
 
-    with Progress(
-        SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=_err, transient=True
-    ) as bar:
-        task = bar.add_task(server)
+    columns = (BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=_err, transient=True) as bar:
+        task = bar.add_task(server, total=1)
+
+        def show(what: str, done: float) -> None:
+            bar.update(task, completed=done, description=f"{server}: {what}")
 
         async def run() -> dict[str, Json]:
-            return await ask(server, launch, lambda what: bar.update(task, description=f"{server}: {what}"))
+            return await ask(server, launch, show)
 
         return anyio.run(run)
 

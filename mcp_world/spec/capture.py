@@ -29,11 +29,11 @@ _LISTS = (
     ("prompts", "prompts/list", "prompts"),
 )
 
-Progress = Callable[[str], None]
-"""Told what is being asked for."""
+Progress = Callable[[str, float], None]
+"""Told what is being asked for, and how much of the whole is done, in [0, 1]."""
 
 
-async def capture(name: str, launch: Launch, progress: Progress = lambda _: None) -> dict[str, Json]:
+async def capture(name: str, launch: Launch, progress: Progress = lambda what, done: None) -> dict[str, Json]:
     """The spec of a live server, in the layout that `load` reads; nothing in it is changed.
 
     Args:
@@ -133,7 +133,7 @@ class _Peer:
 
 
 async def _ask(name: str, peer: _Peer, progress: Progress) -> dict[str, Json]:
-    progress("initialize")
+    progress("initialize", 0)
     hello = await peer.request(
         "initialize",
         {
@@ -153,18 +153,20 @@ async def _ask(name: str, peer: _Peer, progress: Progress) -> dict[str, Json]:
         "capabilities": capabilities,
         "instructions": hello.get("instructions"),
     }
-    for capability, method, key in _LISTS:
-        spec[key] = await _all(peer, method, key, progress) if capability in capabilities else []
+    for number, (capability, method, key) in enumerate(_LISTS, 1):
+        done = number / (len(_LISTS) + 1)
+        spec[key] = await _all(peer, method, key, done, progress) if capability in capabilities else []
+    progress("done", 1)
     return spec
 
 
-async def _all(peer: _Peer, method: str, key: str, progress: Progress) -> list[Json]:
+async def _all(peer: _Peer, method: str, key: str, done: float, progress: Progress) -> list[Json]:
     """Every page of a list."""
     out: list[Json] = []
     seen: set[str] = set()
     cursor: Json = None
     for page in range(1, _MAX_PAGES):
-        progress(f"{method}, page {page}")
+        progress(f"{method}, page {page}", done)
         result = await peer.request(method, {} if cursor is None else {"cursor": cursor})
         if isinstance(result, types.ErrorData):
             if result.code == types.METHOD_NOT_FOUND:
