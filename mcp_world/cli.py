@@ -205,7 +205,8 @@ def check(*specs: str, as_json: Annotated[bool, Parameter(name="--json")] = Fals
                 table.add_column(column, overflow="fold")
             for report in reports:
                 plan = plans[report.tool]
-                table.add_row(report.tool, f"{plan.reading.verb} {plan.kind.noun}".strip(), report.shape, report.source)
+                read_as = f"{plan.reading.verb} {plan.kind.noun}".strip()
+                table.add_row(report.tool, read_as, _shape(report, plan), report.source)
             _out.print(table)
             for line in problems:
                 _err.print(line, markup=False)
@@ -213,12 +214,25 @@ def check(*specs: str, as_json: Annotated[bool, Parameter(name="--json")] = Fals
         sys.exit(1)
 
 
+def _shape(report: Report, plan: Plan) -> str:
+    """The result shape; of a tool that has no outputSchema, the one that the engine infers."""
+    from mcp_world.engines.procedural.model import schema_for
+    from mcp_world.spec.check import shape_of
+
+    if report.source != "inferred":
+        return report.shape
+    if plan.reading.verb in ("call", "delete"):
+        return "a sentence"
+    shape = shape_of(schema_for(plan.kind).checked)
+    return f"[{shape}]" if plan.reading.verb in ("list", "search") else shape
+
+
 def _finding(report: Report, plan: Plan) -> dict[str, Json]:
     return {
         "name": report.tool,
         "verb": plan.reading.verb,
         "kind": plan.kind.name,
-        "shape": report.shape,
+        "shape": _shape(report, plan),
         "source": report.source,
     }
 

@@ -48,7 +48,13 @@ def test_check_says_how_each_tool_is_read_and_where_its_shape_comes_from(tmp_pat
     (tmp_path / "notes.json").write_text(json.dumps(tools))
     report = json.loads(mcp_world("check", str(tmp_path / "notes.json"), "--json").stdout)
     assert report["tools"] == [
-        {"name": "get_note", "verb": "get", "kind": "note", "shape": "text", "source": "inferred"}
+        {
+            "name": "get_note",
+            "verb": "get",
+            "kind": "note",
+            "shape": "{id, name, created_at, updated_at}",
+            "source": "inferred",
+        }
     ]
     shipped = json.loads(mcp_world("check", "weather", "--json").stdout)
     assert {t["source"] for t in shipped["tools"]} == {"outputSchema"}

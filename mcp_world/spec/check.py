@@ -34,7 +34,7 @@ def _report(tool: Tool) -> Report:
     _ = tool.input
     output = tool.output
     if output is not None:
-        shape, source = _shape(output.checked), "outputSchema"
+        shape, source = shape_of(output.checked), "outputSchema"
     elif "outputSchema" in tool.raw:
         shape, source = "none", "unusable outputSchema"
     else:
@@ -42,7 +42,8 @@ def _report(tool: Tool) -> Report:
     return Report(tool.name, shape, source, tuple(tool.problems))
 
 
-def _shape(schema: object) -> str:
+def shape_of(schema: object) -> str:
+    """A schema in a few words."""
     flattener = Flattener(schema)
     flat = flattener.flat(schema)
     properties = flat.get("properties")

@@ -131,6 +131,8 @@ def test_names_are_words_in_every_style() -> None:
         ("github", "create_or_update_file", "upsert", "file"), ("github", "search_repositories", "search", "repository"), ("slack", "slack_get_users", "list", "user"),
         ("trello", "archive_card", "act", "card"), ("memory", "create_entities", "create", "entity"), ("aws-iam", "delete_access_key", "delete", "access_key"),
         ("shortcut", "stories-get-by-id", "get", "story"), ("kubernetes-containers", "namespaces_list", "list", "namespace"),
+        ("slack", "slack_get_channel_history", "list", "channel_history"),
+        ("sqlite", "read_query", "call", "query"),
         ("google-calendar", "respond-to-event", "act", "event"), ("pinecone", "describe-index", "get", "index"),
     ],
 )  # fmt: skip

@@ -46,6 +46,8 @@ _PAST: dict[str, tuple[str, ...]] = {
 
 _NOUNS_TOO = frozenset({"issue", "comment", "draft", "refund", "dispute", "index", "post", "share", "transfer", "star", "label",
                         "invite", "order", "book", "schedule", "watch", "lock", "report", "pin", "count", "details"})  # fmt: skip
+_LANGUAGES = frozenset({"query", "statement", "sql", "command", "code", "script", "expression", "promql"})
+"""What is said in a language of its own, and run rather than kept."""
 _OWNERS = frozenset({"owner", "org", "workspace", "tenant", "organization", "account"})
 _SMALL = frozenset({"a", "an", "the", "of", "for", "in", "on", "to", "from", "by", "with", "at", "all", "my", "and", "or", "your", "current",
                     "id", "ids", "v1", "v2", "v3", "api", "new", "single", "specific", "multiple", "many", "batch", "bulk", "tool",
@@ -439,10 +441,12 @@ def _mend(reading: Reading, tool: Tool, many: bool) -> None:
             _again(reading)
         elif not reading.kind or reading.required:
             reading.verb = "call"  # a function of its arguments, such as the weather of a place
-    elif reading.verb == "get" and many and reading.id_arg and not reading.id_list and _foreign(reading):
+    elif reading.verb == "get" and (many or reading.limit) and reading.id_arg and _foreign(reading):
         reading.verb = "list"
         reading.scope = (*reading.scope, reading.id_arg)
         reading.id_arg = ""
+    if words(reading.kind)[-1:] and words(reading.kind)[-1] in _LANGUAGES and reading.verb != "list":
+        reading.verb = "call"
     if reading.verb == "upsert" and not reading.id_arg and not reading.items_arg:
         reading.verb = "create"
     if reading.verb in ("update", "delete", "act") and not (reading.id_arg or reading.id_list or reading.items_arg):
