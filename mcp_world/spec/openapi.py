@@ -13,16 +13,9 @@ _METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
 _SCHEMA_MAPS = ("properties", "patternProperties", "$defs", "dependentSchemas")
 _SCHEMA_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _SCHEMA_SINGLES = (
-    "items",
-    "additionalProperties",
-    "not",
-    "contains",
-    "propertyNames",
-    "if",
-    "then",
-    "else",
+    "items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else",
     "unevaluatedProperties",
-)
+)  # fmt: skip
 _SWAGGER_PARAMETER = ("type", "format", "items", "default", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
                       "minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems", "multipleOf")  # fmt: skip
 

@@ -18,19 +18,9 @@ from mcp_world.spec.model import ServerSpec, Tool
 from mcp_world.spec.schema import Schema
 
 _ASPECTS = (
-    "profile",
-    "status",
-    "content",
-    "info",
-    "detail",
-    "summary",
-    "stat",
-    "text",
-    "history",
-    "body",
-    "metadata",
+    "profile", "status", "content", "info", "detail", "summary", "stat", "text", "history", "body", "metadata",
     "attribute",
-)
+)  # fmt: skip
 _FOLDERS = frozenset(
     {"folder", "directory", "dir", "path", "parent", "prefix", "root", "folder_path", "directory_path"}
 )
@@ -38,24 +28,9 @@ _SPEAKING = (("at",), ("date",), ("name",), ("email",), ("content",))
 _TRIAL = datetime(2025, 1, 6, tzinfo=UTC)
 _NAMES = ("name", "slug", "path", "key", "id", "title")
 _ID_FIELDS = (
-    "id",
-    "number",
-    "key",
-    "uuid",
-    "uid",
-    "path",
-    "sha",
-    "ts",
-    "iid",
-    "name",
-    "slug",
-    "login",
-    "email",
-    "url",
-    "guid",
-    "code",
-    "title",
-)
+    "id", "number", "key", "uuid", "uid", "path", "sha", "ts", "iid", "name", "slug", "login", "email", "url",
+    "guid", "code", "title",
+)  # fmt: skip
 
 
 @dataclass(slots=True)

@@ -20,21 +20,10 @@ from mcp_world.spec.flatten import types_of
 
 _BIRTHS = frozenset({"created", "opened", "registered", "added", "posted", "sent", "joined"})
 _CHANGES = frozenset({"updated", "modified", "edited"})
-_ENDS = frozenset(
-    {
-        "closed",
-        "merged",
-        "completed",
-        "cancelled",
-        "canceled",
-        "archived",
-        "deleted",
-        "resolved",
-        "paid",
-        "refunded",
-        "finished",
-    }
-)
+_ENDS = frozenset({
+    "closed", "merged", "completed", "cancelled", "canceled", "archived", "deleted", "resolved", "paid",
+    "refunded", "finished",
+})  # fmt: skip
 _TRUE = frozenset({"active", "enabled", "available", "success", "ok", "open", "valid", "subscribed"})
 
 

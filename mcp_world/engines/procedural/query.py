@@ -18,19 +18,9 @@ _ANY = frozenset({"all", "any", "*", ""})
 _WORD = re.compile(r"[\w@.+#-]+", re.UNICODE)
 _QUALIFIER = re.compile(r'([A-Za-z_]+):("[^"]*"|\S+)')
 _TIME_FIELDS = (
-    "created_at",
-    "updated_at",
-    "date",
-    "start",
-    "start_time",
-    "timestamp",
-    "sent_at",
-    "posted_at",
-    "createdAt",
-    "due_date",
-    "ts",
-    "time",
-)
+    "created_at", "updated_at", "date", "start", "start_time", "timestamp", "sent_at", "posted_at", "createdAt",
+    "due_date", "ts", "time",
+)  # fmt: skip
 
 
 class BadCursor(Exception):
