@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
+import json
 import resource
+import shutil
+import subprocess
+import sys
+import tempfile
 import time
 
 import anyio
+import httpx2
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.bare import ARGUMENTS, TOOL
+from benchmarks.process import free_port, listening
 from mcp_world import Action, World, load_one
 from mcp_world.world.worlds import Worlds
 
 CALLS = 5_000
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": {"name": "wrk", "version": "1"},
+}
+CALL = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": TOOL, "arguments": ARGUMENTS, "_meta": META},
+}
+HEADERS = {
+    "Accept": "application/json, text/event-stream",
+    "Content-Type": "application/json",
+    "MCP-Protocol-Version": "2026-07-28",
+    "Mcp-Method": "tools/call",
+    "Mcp-Name": TOOL,
+}
 STAGES = (10, 100, 1_000, 10_000)
 
 
@@ -64,6 +89,51 @@ async def measure(table: Table) -> None:
         )
 
 
+def serve(made: int) -> float:
+    """Requests/s under `wrk` of a server with so many worlds, each request to another one."""
+    rotate = f"""
+local body = [==[{json.dumps(CALL)}]==]
+local headers = {{ {", ".join(f'["{k}"] = "{v}"' for k, v in HEADERS.items())} }}
+local n = 0
+request = function()
+  n = n + 1
+  return wrk.format("POST", "/worlds/w" .. (n * 7919 % {made} + 1) .. "/mcp", headers, body)
+end
+"""
+    port, control = free_port(), free_port()
+    command = [
+        sys.executable,
+        "-m",
+        "mcp_world",
+        "serve",
+        "source-hosting",
+        "--http",
+        "--port",
+        str(port),
+        "--journal",
+        "none",
+    ]
+    with (
+        listening(port, *command, "--control-port", str(control), "--control-token", "t") as origin,
+        httpx2.Client(base_url=f"http://127.0.0.1:{control}", headers={"Authorization": "Bearer t"}) as http,
+        tempfile.NamedTemporaryFile("w", suffix=".lua") as script,
+    ):
+        for _ in range(made):
+            http.post("/worlds").raise_for_status()
+        check = httpx2.post(f"{origin}/worlds/w{made}/mcp", json=CALL, headers=HEADERS)
+        assert check.json()["result"]["structuredContent"], check.text
+        script.write(rotate)
+        script.flush()
+        best = 0.0
+        for _ in range(4):
+            done = subprocess.run(
+                ["wrk", "-t1", "-c8", "-d5s", "-s", script.name, origin], capture_output=True, text=True, check=True
+            )
+            assert "Non-2xx" not in done.stdout, done.stdout
+            best = max(best, float(done.stdout.split("Requests/sec:")[1].split()[0]))
+    return best
+
+
 def run(console: Console) -> None:
     """Print the table: each call to another world, cold in the processor's cache; and ten to each in turn."""
     table = Table(title="worlds in one process, no journal", title_justify="left")
@@ -79,3 +149,15 @@ def run(console: Console) -> None:
         table.add_column(column, justify="right")
     anyio.run(measure, table)
     console.print(table)
+    if shutil.which("wrk") is None:
+        console.print("worlds, served: left out, for `wrk` is not there (apt-get install wrk)")
+        return
+    served = Table(title="the same, served over HTTP, each request to another world", title_justify="left")
+    for column in ("worlds", "requests/s", "to the first row"):
+        served.add_column(column, justify="right")
+    first = 0.0
+    for made in (10, 10_000):
+        rate = serve(made)
+        first = first or rate
+        served.add_row(f"{made:,}", f"{rate:,.0f}", f"{rate / first:.2f}")
+    console.print(served)

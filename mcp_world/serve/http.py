@@ -47,23 +47,65 @@ def security_for(host: str, allowed: list[str]) -> TransportSecuritySettings:
 
 
 class Endpoint:
-    """The HTTP face of one world; made when a client first comes."""
+    """The HTTP face of one world; what the SDK needs for it is made when a request first takes the long way.
 
-    def __init__(self, world: World, prefix: str, security: TransportSecuritySettings, busy: Busy) -> None:
+    Args:
+        world: The world.
+        prefix: The path under which it is reached, such as `/worlds/w1`.
+        security: Hosts and origins that are let in.
+        busy: Counts the calls that are being answered.
+        tasks: Where sessions run.
+    """
+
+    def __init__(
+        self, world: World, prefix: str, security: TransportSecuritySettings, busy: Busy, tasks: TaskGroup
+    ) -> None:
         self.world = world
-        impersonation = Impersonation(world, busy)
-        self.server: Server[Any] = impersonation.server()
-        self.manager = StreamableHTTPSessionManager(
-            self.server, security_settings=security, session_idle_timeout=None, max_sessions=_MAX_SESSIONS
-        )
-        self.mcp = ShortWay(impersonation, self.manager.handle_request, security)
-        self.sse = SseServerTransport(f"{prefix}/messages", security_settings=security)
         self.closed = anyio.Event()
+        self.mcp = ShortWay(Impersonation(world, busy), self._long_way, security)
+        self._prefix = prefix
+        self._security = security
+        self._tasks = tasks
+        self._server: Server[Any] | None = None
+        self._manager: StreamableHTTPSessionManager | None = None
+        self._sse: SseServerTransport | None = None
+        self._starting = anyio.Lock()
         self._connections: set[anyio.CancelScope] = set()
 
-    async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+    @property
+    def server(self) -> Server[Any]:
+        """The SDK's server."""
+        if self._server is None:
+            self._server = self.mcp.impersonation.server()
+        return self._server
+
+    @property
+    def sse(self) -> SseServerTransport:
+        """The SDK's legacy transport."""
+        if self._sse is None:
+            self._sse = SseServerTransport(f"{self._prefix}/messages", security_settings=self._security)
+        return self._sse
+
+    async def _long_way(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The SDK's streamable HTTP."""
+        if self._manager is None:
+            async with self._starting:
+                if self._manager is None:
+                    manager = StreamableHTTPSessionManager(
+                        self.server,
+                        security_settings=self._security,
+                        session_idle_timeout=None,
+                        max_sessions=_MAX_SESSIONS,
+                    )
+                    await self._tasks.start(self._run, manager)
+                    self._manager = manager
+        await self._manager.handle_request(scope, receive, send)
+
+    async def _run(
+        self, manager: StreamableHTTPSessionManager, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+    ) -> None:
         """Keep the sessions until the world is closed."""
-        async with self.manager.run():
+        async with manager.run():
             task_status.started()
             await self.closed.wait()
 
@@ -102,7 +144,6 @@ class AgentApp:
         self._security = security
         self._token = token
         self._endpoints: dict[str, Endpoint] = {}
-        self._starting = anyio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -116,7 +157,7 @@ class AgentApp:
             await refusal(scope, receive, send)
             return
         id = match["id"] or DEFAULT
-        endpoint = self._endpoints.get(id) or await self._start(id, match["id"])
+        endpoint = self._endpoints.get(id) or self._start(id, match["id"])
         if endpoint is None:
             await PlainTextResponse("Not Found", 404)(scope, receive, send)
             return
@@ -135,16 +176,13 @@ class AgentApp:
         with self.busy:
             await handler(scope, receive, send)
 
-    async def _start(self, id: str, named: str | None) -> Endpoint | None:
-        async with self._starting:
-            known = self._endpoints.get(id)
-            world = self.worlds.get(id)
-            if known is not None or world is None:
-                return known
-            endpoint = Endpoint(world, f"/worlds/{id}" if named else "", self._security, self.busy)
-            await self._tasks.start(endpoint.run)
-            self._endpoints[id] = endpoint
-            return endpoint
+    def _start(self, id: str, named: str | None) -> Endpoint | None:
+        world = self.worlds.get(id)
+        if world is None:
+            return None
+        prefix = f"/worlds/{id}" if named else ""
+        endpoint = self._endpoints[id] = Endpoint(world, prefix, self._security, self.busy, self._tasks)
+        return endpoint
 
     def close(self, id: str) -> None:
         """End the sessions and connections of a world."""

@@ -41,7 +41,7 @@ class ShortWay:
     """
 
     def __init__(self, impersonation: Impersonation, long_way: Handler, security: TransportSecuritySettings) -> None:
-        self._impersonation = impersonation
+        self.impersonation = impersonation
         self._long_way = long_way
         self._checks = TransportSecurityMiddleware(security)
         self._sessions: dict[bytes, str] = {}
@@ -112,7 +112,7 @@ class ShortWay:
             if (
                 not good
                 or headers.get(b"mcp-name") != name.encode()
-                or _has_header_arguments(self._impersonation.input_schema(name))
+                or _has_header_arguments(self.impersonation.input_schema(name))
             ):
                 return None
         elif PROTOCOL_VERSION_META_KEY in meta:
@@ -134,16 +134,16 @@ class ShortWay:
         reply: dict[str, Json] = {"jsonrpc": "2.0", "id": request["id"]}
         try:
             if request["method"] == "tools/list":
-                reply["result"] = self._impersonation.tools(protocol)
+                reply["result"] = self.impersonation.tools(protocol)
                 await self._send(reply, 200, session, send)
                 return
-            observation = await self._impersonation.step(params["name"], params.get("arguments", {}), protocol)
+            observation = await self.impersonation.step(params["name"], params.get("arguments", {}), protocol)
             if observation.error is not None:
                 reply["error"] = {"code": observation.error.code, "message": observation.error.message}
             else:
                 assert observation.result is not None
                 reply["result"] = (
-                    self._impersonation.envelope("tools/call", observation.result) if modern else observation.result
+                    self.impersonation.envelope("tools/call", observation.result) if modern else observation.result
                 )
         except MCPError as error:
             reply["error"] = {"code": error.error.code, "message": error.error.message}
