@@ -94,7 +94,7 @@ class Journal:
         return int(row.lastrowid or 0)
 
     async def append(self, number: int, step: Step) -> None:
-        """Write a step of a world; returns once it is committed.
+        """Write a step of a world; returns once it is committed, and cannot be cancelled before.
 
         Raises:
             JournalError: It could not be written: the disk is full, or the file stayed locked.
@@ -104,12 +104,13 @@ class Journal:
         if batch is not None:
             batch.rows.append(row)
             batch.done = batch.done or anyio.Event()
-            await batch.done.wait()
+            with anyio.CancelScope(shield=True):
+                await batch.done.wait()
         else:
             batch = self._batch = _Batch([row])
             try:
                 if self._company or self.transactions % _PROBE == 0:
-                    await anyio.lowlevel.checkpoint()  # steps that are ready now join this transaction
+                    await anyio.lowlevel.cancel_shielded_checkpoint()  # steps that are ready now join in
             finally:
                 self._batch = None
                 self._company = len(batch.rows) > 1

@@ -85,24 +85,29 @@ class World:
             JournalError: The step could not be written, and did not happen.
         """
         begun = perf_counter_ns()
-        async with self._lock:
+        try:
+            self._lock.acquire_nowait()
+        except anyio.WouldBlock:
+            await self._lock.acquire()
+        try:
             self.ledger.begin(len(self.steps) + 1)
-            try:
-                observation, engine, attempts = await self._observe(action)
-                if observation.is_error:
-                    self.ledger.rollback()
-                step = Step(
-                    len(self.steps) + 1, action, observation, observation, engine, attempts, protocol,
-                    self.clock.text, (perf_counter_ns() - begun) // 1000,
-                )  # fmt: skip
-                if self.journal is not None:
-                    await self._write(self.journal, step)
-            except BaseException:
+            observation, engine, attempts = await self._observe(action)
+            if observation.is_error:
                 self.ledger.rollback()
-                raise
+            step = Step(
+                len(self.steps) + 1, action, observation, observation, engine, attempts, protocol,
+                self.clock.text, (perf_counter_ns() - begun) // 1000,
+            )  # fmt: skip
+            if self.journal is not None:
+                await self._write(self.journal, step)
             self.ledger.commit()
             self.steps.append(step)
             self.clock.tick()
+        except BaseException:
+            self.ledger.rollback()
+            raise
+        finally:
+            self._lock.release()
         return observation
 
     async def _observe(self, action: Action) -> tuple[Observation, str, int]:
@@ -152,5 +157,4 @@ class World:
                 self.seed,
                 iso(self.start),
             )
-        with anyio.CancelScope(shield=True):  # a step whose caller has gone is written whole, or not at all
-            await journal.append(self._number, step)
+        await journal.append(self._number, step)
