@@ -12,18 +12,20 @@ import uvicorn
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
-from mcp_world import load_one
+from mcp_world import Action, World, load_one
 
 TOOL = "get_issue"
 ARGUMENTS = {"owner": "acme", "repo": "web", "issue_number": 2}
-ANSWER = {
-    "number": 2, "title": "Search needs a retry", "body": "The sync works times out under load. The import kit needs a retry.",
-    "state": "open",
-    "labels": ["backend", "urgent"], "author": "hannah58", "assignees": ["ana", "ben"], "milestone": "v1.4", "comments": 3,
-    "html_url": "https://source-hosting.example/acme/web/issues/2", "created_at": "2025-04-09T03:54:29Z",
-    "updated_at": "2025-08-08T17:00:57Z",
-    "closed_at": None,
-}  # fmt: skip
+
+
+def answer() -> dict[str, Any]:
+    """What our own server answers to the call: the constant, so that both send and check the same payload."""
+    observation = anyio.run(World("source-hosting").step, Action(TOOL, ARGUMENTS))
+    assert observation.structured is not None
+    return dict(observation.structured)
+
+
+ANSWER = answer()
 
 
 def server() -> Server[Any]:

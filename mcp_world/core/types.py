@@ -87,7 +87,7 @@ class Violation:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Prediction:
     """An engine's answer to one request, before it is verified."""
 

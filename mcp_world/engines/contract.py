@@ -15,7 +15,7 @@ Facts = Mapping[str, Sequence[Mapping[str, Json]]]
 """Records by kind, singular or plural: `{"issue": [{"number": 1, "title": "…"}]}`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
     """What an engine is asked. It never sees the transport, a fault, or another world.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mcp_world.core.types import Action, Json, Observation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Step:
     """One action and what came of it.
 
