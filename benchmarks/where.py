@@ -13,7 +13,7 @@ from rich.table import Table
 
 from benchmarks.bare import ARGUMENTS, TOOL
 from mcp_world import Action, Journal, World
-from mcp_world.serve.short_way import dumps
+from mcp_world.core.encoding import encode
 from mcp_world.verify.verdict import verify
 from mcp_world.world import arguments
 
@@ -49,7 +49,7 @@ async def measure(table: Table, others: Table) -> None:
             "arguments": await timed(lambda: arguments.check(tool, ARGUMENTS, world.spec.dialect)),
             "engine": await timed(lambda: world.engine.predict(request)),
             "verify": await timed(lambda: verify(tool, observation)),
-            "encoding the answer": await timed(lambda: dumps(observation.to_json())),
+            "encoding the answer": await timed(lambda: encode(observation.to_json())),
         }
         kinds = {
             "a read": lambda: without.step(action),

@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from mcp_world.core.clock import parse_time
+from mcp_world.core.encoding import encode
 from mcp_world.core.errors import BadInput
 from mcp_world.core.types import Json
 from mcp_world.serve.openapi import DOCUMENT, page
@@ -154,7 +155,7 @@ async def _body(request: Request, fields: dict[str, type]) -> dict[str, Any]:
 
 
 def _json(value: Json, status: int = 200) -> Response:
-    return Response(orjson.dumps(value), status, media_type="application/json")
+    return Response(encode(value), status, media_type="application/json")
 
 
 async def _bad_input(request: Request, error: Exception) -> Response:

@@ -7,7 +7,6 @@ way, which words the refusal.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -20,6 +19,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
+from mcp_world.core.encoding import encode
 from mcp_world.core.types import LATEST, LATEST_HANDSHAKE, Json
 from mcp_world.serve.impersonation import Impersonation
 
@@ -151,7 +151,7 @@ class ShortWay:
         await self._send(reply, status, session, send)
 
     async def _send(self, reply: dict[str, Json], status: int, session: bytes, send: Send) -> None:
-        data = dumps(reply)
+        data = encode(reply)
         answered = [_JSON, (b"content-length", str(len(data)).encode())]
         if session:
             answered.append((_SESSION, session))
@@ -195,14 +195,6 @@ class ShortWay:
         version = result.get("protocolVersion") if isinstance(result, dict) else None
         if isinstance(version, str):
             self._sessions[session] = version
-
-
-def dumps(value: Json) -> bytes:
-    """JSON bytes, also of integers beyond 64 bits."""
-    try:
-        return orjson.dumps(value)
-    except TypeError:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _single(headers: list[tuple[bytes, bytes]]) -> dict[bytes, bytes] | None:

@@ -12,10 +12,10 @@ from typing import Any
 
 import anyio
 import mcp_types as types
-import orjson
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 
+from mcp_world.core.encoding import encode as encode_json
 from mcp_world.serve.impersonation import Impersonation
 from mcp_world.world.world import World
 
@@ -116,10 +116,7 @@ class _Wire:
 def encode(message: types.JSONRPCMessage) -> bytes:
     """A message as JSON bytes, its result untouched."""
     if isinstance(message, types.JSONRPCResponse):
-        try:
-            return orjson.dumps({"jsonrpc": "2.0", "id": message.id, "result": message.result})
-        except TypeError:  # integers beyond 64 bits
-            pass
+        return encode_json({"jsonrpc": "2.0", "id": message.id, "result": message.result})
     return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
 
 

@@ -114,6 +114,21 @@ def types_of(node: dict[str, Any]) -> list[str]:
     return []
 
 
+def admits(value: Json, types: list[str]) -> bool:
+    """Whether a value is of one of these JSON Schema types; a whole float is an integer."""
+    if value is None:
+        return "null" in types
+    if isinstance(value, bool):
+        return "boolean" in types
+    if isinstance(value, int):
+        return "integer" in types or "number" in types
+    if isinstance(value, float):
+        return "number" in types or (value.is_integer() and "integer" in types)
+    if isinstance(value, str):
+        return "string" in types
+    return ("array" if isinstance(value, list) else "object") in types
+
+
 def _is_old(node: dict[str, Any]) -> bool:
     return (
         isinstance(node.get("items"), list)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ import anyio
 import anyio.lowlevel
 import orjson
 
+from mcp_world.core.encoding import encode
 from mcp_world.core.errors import BadInput
 from mcp_world.core.types import Json
 from mcp_world.world.step import Step
@@ -204,10 +204,7 @@ def _row(number: int, step: Step) -> tuple[object, ...]:
 
 
 def _text(value: Json) -> str:
-    try:
-        return orjson.dumps(value).decode()
-    except TypeError:  # integers beyond 64 bits
-        return json.dumps(value, ensure_ascii=False)
+    return encode(value).decode()
 
 
 def read_journal(path: Path, world: str | None = None) -> Iterator[dict[str, Json]]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import orjson
-
+from mcp_world.core.encoding import pretty
 from mcp_world.core.ledger import Entity, Ledger
 from mcp_world.core.seed import digest
 from mcp_world.core.types import Json, Observation, Prediction
@@ -90,14 +88,14 @@ class ProceduralEngine:
         if plan.output is None:
             return _result(self._text(plan, request, outcome, projector), MISSING, request.spec.dialect)
         value = _Rendering(plan, request, outcome, projector).value()
-        return _result(_dumps(value), value, request.spec.dialect)
+        return _result(pretty(value), value, request.spec.dialect)
 
     def _text(self, plan: Plan, request: Request, outcome: Outcome, projector: Projector) -> str:
         """The answer of a tool that has no outputSchema: JSON for what is read, a sentence for what is done."""
         reading = plan.reading
         noun = spoken(plan.kind.noun)
         if reading.verb == "call":
-            key = digest(request.seed, request.tool.name, _dumps(dict(request.action.arguments)))
+            key = digest(request.seed, request.tool.name, pretty(dict(request.action.arguments)))
             return _sentence(plan, request.action.arguments, self.model.values, key)
         if reading.verb == "delete":
             gone = outcome.items or ([outcome.entity] if outcome.entity else [])
@@ -113,10 +111,10 @@ class ProceduralEngine:
             out: Json = {plural(plan.kind.noun) or "items": shown, "total_count": outcome.total}
             if outcome.next_offset is not None and reading.cursor:
                 out["next_cursor"] = cursor_for(outcome.next_offset)
-            return _dumps(out if reading.limit or reading.page or reading.cursor or reading.offset else shown)
+            return pretty(out if reading.limit or reading.page or reading.cursor or reading.offset else shown)
         if outcome.entity is None:
             return f"{_cap(noun)}: done"
-        return _dumps(_inferred(outcome.entity, projector.show(outcome.entity, node, fabricator)))
+        return pretty(_inferred(outcome.entity, projector.show(outcome.entity, node, fabricator)))
 
 
 class _Rendering:
@@ -170,7 +168,7 @@ class _Rendering:
             return digest(
                 self.request.seed, self.request.tool.name, subject.kind, str(subject.id), self.request.attempt
             )
-        return digest(self.request.seed, self.request.tool.name, _dumps(dict(self.arguments)), self.request.attempt)
+        return digest(self.request.seed, self.request.tool.name, pretty(dict(self.arguments)), self.request.attempt)
 
     def whole_entity(self, entity: Entity, layout: Layout) -> Json:
         """The entity as the whole result, with what speaks of the call itself beside its fields."""
@@ -349,13 +347,6 @@ def _result(text: str, value: Json, dialect: Dialect) -> Observation:
     if dialect is not Dialect.TYPESCRIPT:
         result["isError"] = False
     return Observation(result)
-
-
-def _dumps(value: Json) -> str:
-    try:
-        return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
-    except TypeError:  # integers beyond 64 bits
-        return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def _past(word: str) -> str:

@@ -16,7 +16,7 @@ from mcp_world.engines.procedural.names import kind_of
 from mcp_world.engines.procedural.pattern import NoMatch, string_for
 from mcp_world.engines.procedural.scalars import number, string
 from mcp_world.engines.procedural.values import Hint, Values
-from mcp_world.spec.flatten import Flattener, merge, types_of
+from mcp_world.spec.flatten import Flattener, admits, merge, types_of
 from mcp_world.spec.schema import Schema, SchemaError
 
 MISSING: Any = object()
@@ -173,7 +173,7 @@ class Fabricator:
         options = flat.get("enum")
         if isinstance(options, list):
             types = types_of(flat) if "type" in flat else []
-            fits = [value for value in options if not types or any(_is_type(value, t) for t in types)]
+            fits = [value for value in options if not types or admits(value, types)]
             if not fits:
                 raise Unsatisfiable(f"no value of the enum of {at.name or 'the schema'} fits")
             return rng.pick([value for value in fits if value is not None and value != ""] or fits)
@@ -438,21 +438,3 @@ def _banned(excluded: Json) -> set[str]:
         if isinstance(part, dict) and set(part) == {"required"} and len(part["required"]) == 1:
             out.add(part["required"][0])
     return out
-
-
-def _is_type(value: Json, kind: str) -> bool:
-    if kind == "null":
-        return value is None
-    if kind == "boolean":
-        return isinstance(value, bool)
-    if kind == "integer":
-        return (isinstance(value, int) and not isinstance(value, bool)) or (
-            isinstance(value, float) and value.is_integer()
-        )
-    if kind == "number":
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if kind == "string":
-        return isinstance(value, str)
-    if kind == "array":
-        return isinstance(value, list)
-    return isinstance(value, dict)

@@ -16,7 +16,7 @@ from mcp_world.engines.procedural.names import plural, words
 from mcp_world.engines.procedural.population import Population
 from mcp_world.engines.procedural.query import plain
 from mcp_world.engines.procedural.values import Hint
-from mcp_world.spec.flatten import types_of
+from mcp_world.spec.flatten import admits, types_of
 
 _BIRTHS = frozenset({"created", "opened", "registered", "added", "posted", "sent", "joined"})
 _CHANGES = frozenset({"updated", "modified", "edited"})
@@ -403,7 +403,7 @@ class Projector:
         types = types_of(flat) or [
             t for b in flat.get("anyOf", flat.get("oneOf", ())) if isinstance(b, dict) for t in types_of(b)
         ]
-        if not types or _is(value, types):
+        if not types or admits(value, types):
             if isinstance(value, list) and isinstance(flat.get("items"), dict):
                 shaped = [self._shaped(item, flat["items"]) for item in value]
                 return MISSING if MISSING in shaped else shaped
@@ -422,7 +422,7 @@ class Projector:
         if "object" in types and isinstance(value, str | int):
             properties = flat.get("properties") or {}
             for name in ("login", "name", "id", "key", "username", "slug", "email", "title"):
-                if name in properties and _is(value, types_of(properties[name]) or [""]):
+                if name in properties and admits(value, types_of(properties[name]) or [""]):
                     rest = {n: self._plain_part(n, properties[n]) for n in flat.get("required", ()) if n != name}
                     return MISSING if MISSING in rest.values() else {name: value, **rest}
         if "array" in types and isinstance(value, str):
@@ -463,17 +463,3 @@ def _required(flat: dict[str, Any]) -> tuple[str, ...]:
 
 def _scope_key(entity: Entity) -> str:
     return "&".join(f"{k}={v}" for k, v in sorted(entity.scope.items()))
-
-
-def _is(value: Json, types: list[str]) -> bool:
-    if value is None:
-        return "null" in types
-    if isinstance(value, bool):
-        return "boolean" in types
-    if isinstance(value, int):
-        return "integer" in types or "number" in types
-    if isinstance(value, float):
-        return "number" in types or (value.is_integer() and "integer" in types)
-    if isinstance(value, str):
-        return "string" in types
-    return ("array" if isinstance(value, list) else "object") in types
