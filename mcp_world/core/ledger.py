@@ -12,6 +12,9 @@ Origin = Literal["fact", "found", "made"]
 """Stated at the start, found there by the engine, or made by a step."""
 
 
+_NOTHING: frozenset[str] = frozenset()
+
+
 @dataclass(slots=True, eq=False)
 class Entity:
     """One thing of a world.
@@ -37,7 +40,7 @@ class Entity:
     changed: int | None = None
     deleted: int | None = None
     version: int = 0
-    stated: frozenset[str] = frozenset()
+    stated: frozenset[str] = _NOTHING
     """Fields that were stated or set, rather than fabricated."""
     views: dict[object, Json] | None = None
     """Renderings by an engine, dropped whenever the entity changes."""
@@ -77,9 +80,11 @@ def fits(own: Mapping[str, Json], scope: Mapping[str, Json]) -> bool:
 class Ledger:
     """Entities by kind, scope and id. Changes between `begin` and `commit` can be rolled back as one."""
 
+    __slots__ = ("_by_id", "_counters", "_groups", "_marks", "_number", "_undo", "step", "version")
+
     def __init__(self) -> None:
         self._groups: dict[str, dict[str, _Group]] = {}
-        self._by_id: dict[tuple[str, str], list[Entity]] = {}
+        self._by_id: dict[str, dict[str, tuple[Entity, ...]]] = {}
         self._marks: set[object] = set()
         self._counters: dict[str, int] = {}
         self._number = 0
@@ -115,7 +120,8 @@ class Ledger:
         """Put a new entity in; an entity of the same kind, id and scope is replaced."""
         self._number += 1
         entity = Entity(kind, id, dict(scope or {}), dict(fields or {}), origin, self._number, born)
-        entity.stated = frozenset(entity.fields)
+        if fields:
+            entity.stated = frozenset(fields)
         if origin == "made":
             entity.changed = self.step
         slot = repr(sorted(entity.scope.items(), key=lambda item: item[0]))
@@ -124,24 +130,23 @@ class Ledger:
         if group is None:
             group = groups[slot] = _Group(entity.scope)
         entity.scope = group.scope  # one dict for all that lie in it
-        old, top = group.entities.get(str(id)), group.top
-        siblings = self._by_id.setdefault((kind, str(id)), [])
-        before = list(siblings)
-        if old is not None:
-            siblings.remove(old)
-        siblings.append(entity)
-        group.entities[str(id)] = entity
+        key, top = str(id), group.top
+        old = group.entities.get(key)
+        same_id = self._by_id.setdefault(kind, {})
+        before = same_id.get(key, ())
+        same_id[key] = (*(other for other in before if other is not old), entity)
+        group.entities[key] = entity
         if isinstance(id, int):
             group.top = max(top, id)
         self.version += 1
 
         def undo() -> None:
-            siblings[:] = before
+            same_id[key] = before
             group.top = top
             if old is None:
-                del group.entities[str(id)]
+                del group.entities[key]
             else:
-                group.entities[str(id)] = old
+                group.entities[key] = old
 
         self._undo.append(undo)
         return entity
@@ -200,9 +205,10 @@ class Ledger:
         self._undo.append(lambda: self._counters.__setitem__(key, value))
         return value
 
-    def find(self, kind: str, id: Json) -> list[Entity]:
+    def find(self, kind: str, id: Json) -> tuple[Entity, ...]:
         """All entities of a kind and id, in whatever scope, deleted ones too."""
-        return self._by_id.get((kind, str(id)), [])
+        same_kind = self._by_id.get(kind)
+        return same_kind.get(str(id), ()) if same_kind is not None else ()
 
     def within(self, kind: str, scope: Mapping[str, Json]) -> list[Entity]:
         """The entities of a kind within a scope that are not deleted, in the order they came in."""

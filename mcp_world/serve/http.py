@@ -12,7 +12,7 @@ from anyio.abc import TaskGroup, TaskStatus
 from mcp.server import Server
 from mcp.server.sse import SseServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
+from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
@@ -53,16 +53,23 @@ class Endpoint:
         world: The world.
         prefix: The path under which it is reached, such as `/worlds/w1`.
         security: Hosts and origins that are let in.
+        checks: Lets them in.
         busy: Counts the calls that are being answered.
         tasks: Where sessions run.
     """
 
     def __init__(
-        self, world: World, prefix: str, security: TransportSecuritySettings, busy: Busy, tasks: TaskGroup
+        self,
+        world: World,
+        prefix: str,
+        security: TransportSecuritySettings,
+        checks: TransportSecurityMiddleware,
+        busy: Busy,
+        tasks: TaskGroup,
     ) -> None:
         self.world = world
         self.closed = anyio.Event()
-        self.mcp = ShortWay(Impersonation(world, busy), self._long_way, security)
+        self.mcp = ShortWay(Impersonation(world, busy), self._long_way, checks)
         self._prefix = prefix
         self._security = security
         self._tasks = tasks
@@ -142,6 +149,7 @@ class AgentApp:
         self.busy = Busy()
         self._tasks = tasks
         self._security = security
+        self._checks = TransportSecurityMiddleware(security)
         self._token = token
         self._endpoints: dict[str, Endpoint] = {}
 
@@ -181,7 +189,8 @@ class AgentApp:
         if world is None:
             return None
         prefix = f"/worlds/{id}" if named else ""
-        endpoint = self._endpoints[id] = Endpoint(world, prefix, self._security, self.busy, self._tasks)
+        endpoint = Endpoint(world, prefix, self._security, self._checks, self.busy, self._tasks)
+        self._endpoints[id] = endpoint
         return endpoint
 
     def close(self, id: str) -> None:

@@ -41,8 +41,6 @@ class Impersonation:
         self.busy = busy or Busy()
         spec = world.spec
         self._modern_meta: dict[str, Json] = {_SERVER_INFO: spec.info}
-        self._listed = list(spec.listed)
-        self._listed_before = [_without_array_output(entry) for entry in spec.listed]
         self._answers: dict[str, _Answer] = {
             "initialize": self.initialize,
             "server/discover": self.discover,
@@ -140,7 +138,8 @@ class Impersonation:
 
     def tools(self, protocol: str) -> dict[str, Json]:
         """The list of tools in the form of a protocol version."""
-        return {"tools": self._listed if protocol in MODERN_PROTOCOL_VERSIONS else self._listed_before}
+        spec = self.world.spec
+        return {"tools": list(spec.listed if protocol in MODERN_PROTOCOL_VERSIONS else spec.listed_before)}
 
     async def call_tool(self, ctx: ServerRequestContext[Any, Any], params: dict[str, Any]) -> dict[str, Json] | None:
         """One step of the world; None for a malformed call."""
@@ -224,14 +223,6 @@ class Impersonation:
     async def complete(self, ctx: ServerRequestContext[Any, Any], params: dict[str, Any]) -> dict[str, Json]:
         """No completions."""
         return {"completion": {"values": [], "total": 0, "hasMore": False}}
-
-
-def _without_array_output(entry: dict[str, Json]) -> dict[str, Json]:
-    """A tool without an outputSchema whose root is no object, which versions before 2026-07-28 refuse (with the whole list)."""
-    schema = entry.get("outputSchema")
-    if isinstance(schema, dict) and schema.get("type", "object") != "object":
-        return {k: v for k, v in entry.items() if k != "outputSchema"}
-    return entry
 
 
 async def _unreached(ctx: Any, params: Any) -> Any:

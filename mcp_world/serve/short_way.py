@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import orjson
-from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
+from mcp.server.transport_security import TransportSecurityMiddleware
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
@@ -37,13 +37,13 @@ class ShortWay:
     Args:
         impersonation: The world's server.
         long_way: The SDK's ASGI handler.
-        security: Hosts and origins that are let in.
+        checks: Lets in the hosts and origins that may.
     """
 
-    def __init__(self, impersonation: Impersonation, long_way: Handler, security: TransportSecuritySettings) -> None:
+    def __init__(self, impersonation: Impersonation, long_way: Handler, checks: TransportSecurityMiddleware) -> None:
         self.impersonation = impersonation
         self._long_way = long_way
-        self._checks = TransportSecurityMiddleware(security)
+        self._checks = checks
         self._sessions: dict[bytes, str] = {}
         """Open sessions of the handshake era, and their protocol versions."""
 

@@ -125,6 +125,11 @@ class ServerSpec:
         """Tools by name; of two with one name, the first."""
         return {tool.name: tool for tool in reversed(self.tools)}
 
+    @cached_property
+    def listed_before(self) -> tuple[dict[str, Json], ...]:
+        """The tools list for versions before 2026-07-28: they refuse the whole list for an outputSchema whose root is no object."""
+        return tuple(_without_array_output(entry) for entry in self.listed)
+
     def to_json(self) -> dict[str, Json]:
         """The spec in the layout that `capture` writes."""
         return {
@@ -140,6 +145,13 @@ class ServerSpec:
             "resourceTemplates": list(self.templates),
             "prompts": list(self.prompts),
         }
+
+
+def _without_array_output(entry: dict[str, Json]) -> dict[str, Json]:
+    schema = entry.get("outputSchema")
+    if isinstance(schema, dict) and schema.get("type", "object") != "object":
+        return {k: v for k, v in entry.items() if k != "outputSchema"}
+    return entry
 
 
 def tools_of(

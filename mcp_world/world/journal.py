@@ -29,9 +29,9 @@ CREATE TABLE steps (
   id INTEGER PRIMARY KEY, world INTEGER NOT NULL REFERENCES worlds(number), step INTEGER NOT NULL, tool TEXT NOT NULL,
   arguments TEXT NOT NULL, committed TEXT NOT NULL, sent TEXT, engine TEXT NOT NULL, attempts INTEGER NOT NULL,
   protocol TEXT NOT NULL, time TEXT NOT NULL, micros INTEGER NOT NULL
-) STRICT;  -- id is world * 2^32 + step: unique and in order without an index of its own
+) STRICT;  -- id counts up over all worlds, so that a step always goes at the end: no page is read or split for it
 """
-_INSERT = "INSERT INTO steps VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
+_INSERT = "INSERT INTO steps VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?)"
 
 
 class JournalError(Exception):
@@ -198,7 +198,7 @@ def _signed(seed: int) -> int:
 
 def _row(number: int, step: Step) -> tuple[object, ...]:
     return (
-        (number << 32) + step.number, number, step.number, step.action.tool, _text(dict(step.action.arguments)), _text(step.committed.to_json()),
+        number, step.number, step.action.tool, _text(dict(step.action.arguments)), _text(step.committed.to_json()),
         None if step.sent is step.committed else _text(step.sent.to_json()), step.engine, step.attempts, step.protocol, step.time, step.micros,
     )  # fmt: skip
 
@@ -208,7 +208,7 @@ def _text(value: Json) -> str:
 
 
 def read_journal(path: Path, world: str | None = None) -> Iterator[dict[str, Json]]:
-    """The steps of a journal, oldest first, as JSON objects.
+    """The steps of a journal as JSON objects, world by world in the order they began, oldest first.
 
     Args:
         path: The file; it may be open in a running server.
@@ -227,7 +227,7 @@ def read_journal(path: Path, world: str | None = None) -> Iterator[dict[str, Jso
         raise BadInput(f"it is no journal: {error}", where=str(path)) from None
     rows = db.execute(
         "SELECT w.number, w.world, w.spec, w.seed, s.step, s.tool, s.arguments, s.committed, s.sent, s.engine, s.attempts, s.protocol, s.time, s.micros"
-        " FROM steps s JOIN worlds w ON w.number = s.world WHERE ? IS NULL OR w.world = ? ORDER BY s.id",
+        " FROM steps s JOIN worlds w ON w.number = s.world WHERE ? IS NULL OR w.world = ? ORDER BY s.world, s.step",
         (world, world),
     )
     for row in rows:

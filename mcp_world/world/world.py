@@ -38,6 +38,10 @@ class World:
         BadInput: The spec cannot be loaded, or a fact contradicts it.
     """
 
+    __slots__ = (
+        "_lock", "_number", "_start", "clock", "engine", "facts", "id", "journal", "ledger", "seed", "spec", "start", "steps",
+    )  # fmt: skip
+
     def __init__(
         self,
         spec: ServerSpec | str,
