@@ -5,12 +5,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE_READY := tests/typescript/node_modules/.ready
+SUITE_READY := tests/conformance/node_modules/.ready
 
-.PHONY: help setup demo test lint format bench lock clean
+.PHONY: help setup demo test conformance lint format bench lock clean
 
 help:
 	@echo "make demo    run an errand at a service that does not exist, and print the transcript"
 	@echo "make test    run the tests"
+	@echo "make conformance  run MCP's official conformance suite (needs npm)"
 	@echo "make lint    ruff, mypy --strict, the import contract"
 	@echo "make bench   run the benchmarks"
 	@echo "make lock    write the lock file anew"
@@ -41,6 +43,13 @@ demo: $(READY)
 test: $(READY) $(NODE_READY)
 	@$(BIN)/pytest -n auto
 
+# The official suite, in both versions that count, and the Node that it needs.
+$(SUITE_READY): tests/conformance/package-lock.json
+	@cd tests/conformance && npm ci --silent --no-audit --no-fund && touch node_modules/.ready
+
+conformance: $(READY) $(SUITE_READY)
+	@$(BIN)/pytest -m conformance tests/conformance
+
 lint: $(READY)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -58,4 +67,4 @@ lock:
 	@uv pip compile --quiet --universal --python-version 3.11 --all-extras --no-header --no-annotate pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf $(VENV) tests/typescript/node_modules .mypy_cache .ruff_cache .import_linter_cache dist
+	rm -rf $(VENV) tests/typescript/node_modules tests/conformance/node_modules .mypy_cache .ruff_cache .import_linter_cache dist

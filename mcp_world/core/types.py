@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Literal
 
 Json = Any
 """A JSON value: None, bool, int, float, str, list of Json or dict of str to Json."""
@@ -16,12 +17,24 @@ LATEST = "2026-07-28"
 """The first protocol version without a handshake, and the newest."""
 
 
+_NONE: Mapping[str, Json] = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A tool call, as the agent sent it."""
+    """A tool call, as the agent sent it.
+
+    Args:
+        tool: The tool's name.
+        arguments: Its arguments.
+        answers: What the client has answered so far to the questions of this call, by key.
+        capabilities: What the client declared that it can do.
+    """
 
     tool: str
     arguments: Mapping[str, Json] = field(default_factory=dict)
+    answers: Mapping[str, Json] = field(default_factory=lambda: _NONE)
+    capabilities: Mapping[str, Json] = field(default_factory=lambda: _NONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +43,54 @@ class RpcError:
 
     code: int
     message: str
+    data: Json = None
+
+    def to_json(self) -> dict[str, Json]:
+        """The error member of a JSON-RPC response."""
+        out: dict[str, Json] = {"code": self.code, "message": self.message}
+        return out if self.data is None else {**out, "data": self.data}
+
+
+EventKind = Literal["progress", "log", "notify", "change", "wait", "drop", "task"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happens before an observation is sent: progress, a log message, a pause.
+
+    Args:
+        kind: What happens.
+        params: How, in the words of `docs/scripts.md`.
+    """
+
+    kind: EventKind
+    params: Mapping[str, Json] = field(default_factory=lambda: _NONE)
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
     """What the agent receives: a CallToolResult in wire form, or a JSON-RPC error.
 
-    Exactly one of `result` and `error` is set.
+    Exactly one of `result` and `error` is set. A result with `resultType: input_required` asks the client something
+    first (MCP 2026-07-28, multi round-trip requests).
+
+    Args:
+        result: The result.
+        error: The error in its place.
+        events: What happens before it is sent, in order.
     """
 
     result: dict[str, Json] | None = None
     error: RpcError | None = None
+    events: tuple[Event, ...] = ()
+
+    @property
+    def questions(self) -> Mapping[str, Json]:
+        """What the client is asked before the call can go on, by key; empty where nothing is."""
+        if self.result is None or self.result.get("resultType") != "input_required":
+            return _NONE
+        asked = self.result.get("inputRequests")
+        return asked if isinstance(asked, dict) else _NONE
 
     @property
     def is_error(self) -> bool:
@@ -63,7 +113,7 @@ class Observation:
     def to_json(self) -> dict[str, Json]:
         """`{"result": …}` or `{"error": {"code", "message"}}`."""
         if self.error is not None:
-            return {"error": {"code": self.error.code, "message": self.error.message}}
+            return {"error": self.error.to_json()}
         return {"result": self.result}
 
     @classmethod
@@ -89,7 +139,14 @@ class Violation:
 
 @dataclass(slots=True)
 class Prediction:
-    """An engine's answer to one request, before it is verified."""
+    """An engine's answer to one request, before it is verified.
+
+    Args:
+        observation: The answer.
+        engine: Which engine made it.
+        verbatim: It was written or recorded by someone, and is sent as it stands.
+    """
 
     observation: Observation
     engine: str
+    verbatim: bool = False

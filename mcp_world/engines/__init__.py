@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 
 from mcp_world.core.errors import BadInput
 from mcp_world.engines.contract import Engine
+from mcp_world.engines.scripted import ScriptedEngine
 from mcp_world.spec.model import ServerSpec
 
 _made: WeakKeyDictionary[ServerSpec, dict[tuple[str, str], Engine]] = WeakKeyDictionary()
@@ -32,5 +33,6 @@ def engine_for(spec: ServerSpec, name: str = "procedural", locale: str = "en_US"
                 where="--engine",
                 do=f"Use one of: {', '.join(sorted(found))}.",
             )
-        known[name, locale] = found[name].load()(spec, locale)
+        engine: Engine = found[name].load()(spec, locale)
+        known[name, locale] = ScriptedEngine(spec.script, engine) if spec.script.tools else engine
     return known[name, locale]

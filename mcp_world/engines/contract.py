@@ -57,6 +57,10 @@ class Engine(Protocol):
         """
         ...
 
+    def talks(self, tool: str) -> bool:
+        """Whether calls of a tool may say or ask something (progress, a question) before they are answered."""
+        ...
+
     async def predict(self, request: Request) -> Prediction:
         """Answer one request."""
         ...

@@ -18,6 +18,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from mcp_world.serve.busy import Busy
+from mcp_world.serve.events import RecentEvents
 from mcp_world.serve.impersonation import Impersonation
 from mcp_world.serve.short_way import ShortWay
 from mcp_world.world.world import World
@@ -25,6 +26,9 @@ from mcp_world.world.worlds import DEFAULT, Worlds
 
 _ROUTE = re.compile(r"^(?:/worlds/(?P<id>[A-Za-z0-9._-]{1,64}))?/(?P<end>mcp|sse|messages)/?$")
 _MAX_SESSIONS = 100_000
+_BLANK = b" \t"
+_RETRY = 500
+"""Milliseconds after which a client whose stream was closed in the middle of a call comes back."""
 
 
 def security_for(host: str, allowed: list[str]) -> TransportSecuritySettings:
@@ -69,7 +73,7 @@ class Endpoint:
     ) -> None:
         self.world = world
         self.closed = anyio.Event()
-        self.mcp = ShortWay(Impersonation(world, busy), self._long_way, checks)
+        self.mcp = ShortWay(Impersonation(world, busy, tasks), self._long_way, checks)
         self._prefix = prefix
         self._security = security
         self._tasks = tasks
@@ -101,6 +105,8 @@ class Endpoint:
                     manager = StreamableHTTPSessionManager(
                         self.server,
                         security_settings=self._security,
+                        event_store=RecentEvents() if self.world.spec.script.drops else None,
+                        retry_interval=_RETRY if self.world.spec.script.drops else None,
                         session_idle_timeout=None,
                         max_sessions=_MAX_SESSIONS,
                     )
@@ -127,6 +133,11 @@ class Endpoint:
                 return
             finally:
                 self._connections.discard(connection)
+
+    def close(self) -> None:
+        """End the sessions, the tasks and the streams of changes."""
+        self.closed.set()
+        self.mcp.impersonation.close()
 
     def end_connections(self) -> None:
         """Cut the connections of the legacy transport, which have no end of their own."""
@@ -156,6 +167,9 @@ class AgentApp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
+        if any(value[:1] in _BLANK or value[-1:] in _BLANK for _, value in scope["headers"] if value):
+            # RFC 9110, 5.5: a field's value is without the blanks around it, which the parser leaves there
+            scope = {**scope, "headers": [(name, value.strip(_BLANK)) for name, value in scope["headers"]]}
         match = _ROUTE.match(scope["path"])
         if match is None:
             await PlainTextResponse("Not Found", 404)(scope, receive, send)
@@ -197,13 +211,13 @@ class AgentApp:
         """End the sessions and connections of a world."""
         endpoint = self._endpoints.pop(id, None)
         if endpoint is not None:
-            endpoint.closed.set()
+            endpoint.close()
             endpoint.end_connections()
 
     def stop(self) -> None:
         """End all sessions; connections are left to the server, so that last answers can leave."""
         for endpoint in self._endpoints.values():
-            endpoint.closed.set()
+            endpoint.close()
 
 
 def _bears(scope: Scope, token: str) -> bool:

@@ -7,10 +7,12 @@ The SDK's own result models drop unknown fields and fail a whole list for one od
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from functools import lru_cache
+from typing import Any, get_args
 
 import mcp_types as types
+from anyio.abc import TaskGroup
 from mcp.server import Server
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
@@ -18,14 +20,23 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from mcp_world.core.types import Action, Json, Observation
 from mcp_world.serve.busy import Busy
+from mcp_world.serve.changes import Changes
+from mcp_world.serve.conversation import Act, Conversation
+from mcp_world.serve.sealed import Seal, Tampered
+from mcp_world.serve.tasks import Tasks
+from mcp_world.spec.model import ServerSpec
+from mcp_world.spec.script import TASKS
 from mcp_world.world.journal import JournalError
+from mcp_world.world.surface import Surface
 from mcp_world.world.world import World
 
 log = logging.getLogger(__name__)
 
 RESOURCE_NOT_FOUND = -32002
 _SERVER_INFO = types.SERVER_INFO_META_KEY
-_Answer = Callable[[ServerRequestContext[Any, Any], dict[str, Any]], Awaitable[dict[str, Json] | None]]
+_CACHEABLE = ("server/discover", "resources/read")
+_Context = ServerRequestContext[Any, Any]
+_Params = dict[str, Any]
 
 
 class Impersonation:
@@ -34,31 +45,23 @@ class Impersonation:
     Args:
         world: The world; its spec says what to impersonate.
         busy: Counts the calls that are being answered, for a stop.
+        group: Where tasks run; without one, a call that could be a task is answered when it is done.
     """
 
-    def __init__(self, world: World, busy: Busy | None = None) -> None:
+    def __init__(self, world: World, busy: Busy | None = None, group: TaskGroup | None = None) -> None:
         self.world = world
         self.busy = busy or Busy()
-        spec = world.spec
-        self._modern_meta: dict[str, Json] = {_SERVER_INFO: spec.info}
-        self._answers: dict[str, _Answer] = {
-            "initialize": self.initialize,
-            "server/discover": self.discover,
-            "tools/list": self.list_tools,
-            "tools/call": self.call_tool,
-        }
-        capabilities = spec.capabilities
-        if "resources" in capabilities or spec.resources or spec.templates:
-            self._answers["resources/list"] = self.list_resources
-            self._answers["resources/templates/list"] = self.list_templates
-            self._answers["resources/read"] = self.read_resource
-        if "prompts" in capabilities or spec.prompts:
-            self._answers["prompts/list"] = self.list_prompts
-            self._answers["prompts/get"] = self.get_prompt
-        if "logging" in capabilities:
-            self._answers["logging/setLevel"] = self.nothing
-        if "completions" in capabilities:
-            self._answers["completion/complete"] = self.complete
+        self.surface = Surface(world.spec)
+        self.changes = Changes()
+        self.tasks = None if group is None or TASKS not in _extensions(world.spec) else Tasks(world, group)
+        self._seal = Seal(world.seed)
+        self._levels: dict[str, str] = {}
+
+    def close(self) -> None:
+        """End tasks and streams that have no end of their own."""
+        self.changes.close()
+        if self.tasks is not None:
+            self.tasks.close()
 
     def server(self) -> Server[Any]:
         """The SDK's server that speaks for the world."""
@@ -80,10 +83,10 @@ class Impersonation:
         schema = tool.raw.get("inputSchema") if tool is not None else None
         return schema if isinstance(schema, dict) else None
 
-    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    async def __call__(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
         """The middleware: answer what the spec speaks of, and leave the rest, and what is malformed, to the SDK."""
-        answer = self._answers.get(ctx.method)
-        if answer is None or ctx.request_id is None:
+        name = _methods(self.world.spec).get(ctx.method)
+        if name is None or ctx.request_id is None:
             return await call_next(ctx)
         if ctx.method == "initialize":
             negotiated = await call_next(ctx)
@@ -92,6 +95,9 @@ class Impersonation:
         modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
         if not modern and ctx.session.client_params is None:
             return await call_next(ctx)  # before the handshake the SDK refuses
+        if ctx.method in (_OLD if modern else _NEW):
+            return await call_next(ctx)
+        answer: Callable[[_Context, _Params], Awaitable[dict[str, Json] | None]] = getattr(self, name)
         result = await answer(ctx, dict(ctx.params or {}))
         if result is None:
             return await call_next(ctx)
@@ -99,12 +105,14 @@ class Impersonation:
 
     def envelope(self, method: str, result: dict[str, Json]) -> dict[str, Json]:
         """A result in the form of 2026-07-28, which older versions must not have."""
+        spec = self.world.spec
         out = {"resultType": "complete", **result}
-        if method.endswith("/list") or method in ("server/discover", "resources/read"):
-            out["ttlMs"] = 0
-            out["cacheScope"] = "private"
+        if (method.endswith("/list") or method in _CACHEABLE) and out["resultType"] == "complete":
+            out.setdefault("ttlMs", spec.script.cache.get("ttlMs", 0))
+            out.setdefault("cacheScope", spec.script.cache.get("cacheScope", "private"))
         meta = result.get("_meta")
-        out["_meta"] = {**meta, **self._modern_meta} if isinstance(meta, dict) else self._modern_meta
+        info: dict[str, Json] = {_SERVER_INFO: spec.info}
+        out["_meta"] = {**meta, **info} if isinstance(meta, dict) else info
         return out
 
     async def initialize(self, ctx: ServerRequestContext[Any, Any], negotiated: dict[str, Any]) -> dict[str, Json]:
@@ -117,42 +125,43 @@ class Impersonation:
         }
         return {**result, "instructions": spec.instructions} if spec.instructions is not None else result
 
-    async def discover(self, ctx: ServerRequestContext[Any, Any], params: dict[str, Any]) -> dict[str, Json]:
-        """What 2026-07-28 has in place of the handshake; change notifications are not offered there."""
+    async def discover(self, ctx: _Context, params: _Params) -> dict[str, Json]:
+        """What 2026-07-28 has in place of the handshake."""
         spec = self.world.spec
-        capabilities = {
-            name: {k: v for k, v in value.items() if k not in ("listChanged", "subscribe")}
-            if isinstance(value, dict)
-            else value
-            for name, value in spec.capabilities.items()
-        }
         result: dict[str, Json] = {
             "supportedVersions": list(MODERN_PROTOCOL_VERSIONS),
-            "capabilities": capabilities,
+            "capabilities": spec.capabilities,
         }
         return {**result, "instructions": spec.instructions} if spec.instructions is not None else result
 
-    async def list_tools(self, ctx: ServerRequestContext[Any, Any], params: dict[str, Any]) -> dict[str, Json]:
-        """The tools as read; towards older versions without an outputSchema that they do not allow."""
-        return self.tools(ctx.protocol_version)
+    # tools
 
-    def tools(self, protocol: str) -> dict[str, Json]:
+    async def list_tools(self, ctx: _Context, params: _Params) -> dict[str, Json]:
+        """The tools as read; towards older versions without an outputSchema that they do not allow."""
+        return self.tools(ctx.protocol_version, params.get("cursor"))
+
+    def tools(self, protocol: str, cursor: Json = None) -> dict[str, Json]:
         """The list of tools in the form of a protocol version."""
         spec = self.world.spec
-        return {"tools": list(spec.listed if protocol in MODERN_PROTOCOL_VERSIONS else spec.listed_before)}
+        return self._page("tools", spec.listed if protocol in MODERN_PROTOCOL_VERSIONS else spec.listed_before, cursor)
 
-    async def call_tool(self, ctx: ServerRequestContext[Any, Any], params: dict[str, Any]) -> dict[str, Json] | None:
-        """One step of the world; None for a malformed call."""
+    async def call_tool(self, ctx: _Context, params: _Params) -> dict[str, Json] | None:
+        """A call, with all that is said and asked on the way; None for a malformed one."""
         name, arguments = params.get("name"), params.get("arguments", {})
         if not isinstance(name, str) or not isinstance(arguments, dict | None):
             return None
-        observation = await self.step(name, arguments or {}, ctx.protocol_version)
-        if observation.error is not None:
-            raise MCPError(code=observation.error.code, message=observation.error.message)
-        assert observation.result is not None
-        return observation.result
+        if not self.world.engine.talks(name):
+            return _result(await self.step(Action(name, arguments or {}), ctx.protocol_version))
+        talk = self._talk(ctx)
 
-    async def step(self, name: str, arguments: dict[str, Json], protocol: str) -> Observation:
+        async def act(answers: Mapping[str, Json]) -> Observation:
+            return await self.step(
+                Action(name, arguments or {}, dict(answers), talk.capabilities), ctx.protocol_version
+            )
+
+        return await self._converse(talk, {"name": name, "arguments": arguments}, params, act)
+
+    async def step(self, action: Action, protocol: str) -> Observation:
         """Take a step, and give its observation in the form of a protocol version.
 
         Raises:
@@ -160,7 +169,7 @@ class Impersonation:
         """
         try:
             with self.busy:
-                observation = await self.world.step(Action(name, arguments), protocol=protocol)
+                observation = await self.world.step(action, protocol=protocol)
         except JournalError as error:
             log.error("journal: %s; the step was not taken", error)
             raise MCPError(code=types.INTERNAL_ERROR, message="Internal error") from None
@@ -170,59 +179,206 @@ class Impersonation:
             and protocol not in MODERN_PROTOCOL_VERSIONS
             and not isinstance(result.get("structuredContent", {}), dict)
         ):
-            return Observation({k: v for k, v in result.items() if k != "structuredContent"})
+            kept = {k: v for k, v in result.items() if k != "structuredContent"}
+            return Observation(kept, events=observation.events)
         return observation
 
-    async def list_resources(self, ctx: ServerRequestContext[Any, Any], params: dict[str, Any]) -> dict[str, Json]:
+    # resources, prompts, completions
+
+    async def list_resources(self, ctx: _Context, params: _Params) -> dict[str, Json]:
         """The resources as read."""
-        return {"resources": list(self.world.spec.resources)}
+        return self._page("resources", self.world.spec.resources, params.get("cursor"))
 
-    async def list_templates(self, ctx: ServerRequestContext[Any, Any], params: dict[str, Any]) -> dict[str, Json]:
+    async def list_templates(self, ctx: _Context, params: _Params) -> dict[str, Json]:
         """The resource templates as read."""
-        return {"resourceTemplates": list(self.world.spec.templates)}
+        return self._page("resourceTemplates", self.world.spec.templates, params.get("cursor"))
 
-    async def read_resource(self, ctx: ServerRequestContext[Any, Any], params: dict[str, Any]) -> dict[str, Json]:
-        """A listed resource as a text of its name and description."""
-        uri = params.get("uri")
-        for resource in self.world.spec.resources:
-            if resource.get("uri") == uri:
-                text = "\n\n".join(str(resource[k]) for k in ("title", "name", "description") if resource.get(k))
-                return {
-                    "contents": [{"uri": uri, "mimeType": str(resource.get("mimeType", "text/plain")), "text": text}]
-                }
-        code = types.INVALID_PARAMS if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else RESOURCE_NOT_FOUND
-        raise MCPError(code=code, message=f"Resource not found: {uri}", data={"uri": uri})
+    async def read_resource(self, ctx: _Context, params: _Params) -> dict[str, Json]:
+        """The contents of a resource."""
+        uri, talk = str(params.get("uri")), self._talk(ctx)
 
-    async def list_prompts(self, ctx: ServerRequestContext[Any, Any], params: dict[str, Any]) -> dict[str, Json]:
-        """The prompts as read."""
-        return {"prompts": list(self.world.spec.prompts)}
+        async def act(answers: Mapping[str, Json]) -> Observation:
+            found = self.surface.read(uri, answers, talk.capabilities)
+            if found is None:
+                code = types.INVALID_PARAMS if talk.modern else RESOURCE_NOT_FOUND
+                raise MCPError(code=code, message=f"Resource not found: {uri}", data={"uri": uri})
+            return found
 
-    async def get_prompt(self, ctx: ServerRequestContext[Any, Any], params: dict[str, Any]) -> dict[str, Json]:
-        """A listed prompt as one message of its description and arguments."""
-        name = params.get("name")
-        given = params.get("arguments") or {}
-        for prompt in self.world.spec.prompts:
-            if prompt.get("name") == name:
-                wanted = prompt.get("arguments") or []
-                for argument in wanted:
-                    if isinstance(argument, dict) and argument.get("required") and argument.get("name") not in given:
-                        raise MCPError(
-                            code=types.INVALID_PARAMS,
-                            message=f"Missing required argument: {argument.get('name')}",
-                        )
-                lines = [str(prompt.get("description") or name), *(f"{k}: {v}" for k, v in given.items())]
-                message = {"role": "user", "content": {"type": "text", "text": "\n".join(lines)}}
-                described = {"description": prompt["description"]} if "description" in prompt else {}
-                return {**described, "messages": [message]}
-        raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown prompt: {name}")
+        return await self._converse(talk, {"uri": uri}, params, act)
 
-    async def nothing(self, ctx: ServerRequestContext[Any, Any], params: dict[str, Any]) -> dict[str, Json]:
-        """An empty result."""
+    async def subscribe(self, ctx: _Context, params: _Params) -> dict[str, Json]:
+        """Tell this client of changes of a resource from now on."""
+        self.changes.subscribe(_client(ctx), ctx.session, str(params.get("uri")))
         return {}
 
-    async def complete(self, ctx: ServerRequestContext[Any, Any], params: dict[str, Any]) -> dict[str, Json]:
-        """No completions."""
-        return {"completion": {"values": [], "total": 0, "hasMore": False}}
+    async def unsubscribe(self, ctx: _Context, params: _Params) -> dict[str, Json]:
+        """Tell it no more."""
+        self.changes.unsubscribe(_client(ctx), str(params.get("uri")))
+        return {}
+
+    async def listen(self, ctx: _Context, params: _Params) -> dict[str, Json]:
+        """A stream of changes."""
+        return await self.changes.listen(ctx)
+
+    async def list_prompts(self, ctx: _Context, params: _Params) -> dict[str, Json]:
+        """The prompts as read."""
+        return self._page("prompts", self.world.spec.prompts, params.get("cursor"))
+
+    async def get_prompt(self, ctx: _Context, params: _Params) -> dict[str, Json]:
+        """The messages of a prompt."""
+        name, given, talk = str(params.get("name")), params.get("arguments") or {}, self._talk(ctx)
+
+        async def act(answers: Mapping[str, Json]) -> Observation:
+            found = self.surface.prompt(name, given, answers, talk.capabilities)
+            if found is None:
+                raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown prompt: {name}")
+            return found
+
+        return await self._converse(talk, {"name": name, "arguments": given}, params, act)
+
+    async def complete(self, ctx: _Context, params: _Params) -> dict[str, Json] | None:
+        """Completions of an argument; None for a malformed request."""
+        reference, argument = params.get("ref"), params.get("argument")
+        if not isinstance(reference, dict) or not isinstance(argument, dict):
+            return None
+        of = str(reference.get("name", reference.get("uri", "")))
+        return self.surface.complete(of, str(argument.get("name", "")), str(argument.get("value", "")))
+
+    # tasks and log levels
+
+    async def get_task(self, ctx: _Context, params: _Params) -> dict[str, Json] | None:
+        """The state of a task."""
+        return None if self.tasks is None else await self.tasks.get(ctx, params)
+
+    async def update_task(self, ctx: _Context, params: _Params) -> dict[str, Json] | None:
+        """Answers to what a task asked."""
+        return None if self.tasks is None else await self.tasks.update(ctx, params)
+
+    async def cancel_task(self, ctx: _Context, params: _Params) -> dict[str, Json] | None:
+        """End a task."""
+        return None if self.tasks is None else await self.tasks.cancel(ctx, params)
+
+    async def set_level(self, ctx: _Context, params: _Params) -> dict[str, Json] | None:
+        """Send this client no log messages below a level."""
+        level = params.get("level")
+        if level not in get_args(types.LoggingLevel):
+            return None
+        self._levels[_client(ctx)] = str(level)
+        return {}
+
+    # what they share
+
+    def _talk(self, ctx: _Context) -> Conversation:
+        return Conversation(ctx, self.changes, self.world.pace, self._levels.get(_client(ctx), "debug"))
+
+    async def _converse(self, talk: Conversation, call: _Params, params: _Params, act: Act) -> dict[str, Json]:
+        """Have a conversation; in 2026-07-28, one round of it, with the answers so far in the client's keeping.
+
+        Args:
+            talk: The conversation.
+            call: What makes this request the same call in its next round.
+            params: The request's parameters.
+            act: Takes the answers so far and gives the next observation.
+        """
+        bound = {"method": talk.ctx.method, **call}
+        answers: dict[str, Json] = {}
+        if talk.modern:
+            try:
+                if isinstance(params.get("requestState"), str):
+                    answers = self._seal.open(bound, params["requestState"])
+            except Tampered:
+                raise MCPError(types.INVALID_PARAMS, "Invalid requestState") from None
+            given = params.get("inputResponses", {})
+            if not isinstance(given, dict):
+                raise MCPError(types.INVALID_PARAMS, "inputResponses is an object")
+            answers.update(given)
+        if self.tasks is None or TASKS not in (talk.capabilities.get("extensions") or {}):
+            observation = await talk.run(act, answers)
+        else:
+            observation = await act(answers)
+            if any(event.kind == "task" for event in observation.events):
+                return self.tasks.create(observation, answers, act, talk.play)
+            await talk.play(observation.events)
+        if observation.questions:
+            return {**_result(observation), "requestState": self._seal.close(bound, answers)}
+        return _result(observation)
+
+    def _page(self, key: str, entries: tuple[dict[str, Json], ...], cursor: Json) -> dict[str, Json]:
+        """A list, or the page of it that a cursor stands for."""
+        size = self.world.spec.script.page_size
+        if not size:
+            return {key: list(entries)}
+        begin = 0
+        if cursor is not None:
+            text = str(cursor)
+            begin = int(text) if text.isdigit() and len(text) < 10 else -1
+            if not 0 < begin < len(entries):
+                raise MCPError(types.INVALID_PARAMS, "Invalid cursor")
+        more = {"nextCursor": str(begin + size)} if begin + size < len(entries) else {}
+        return {key: list(entries[begin : begin + size]), **more}
+
+
+_OLD = frozenset({"initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"})
+"""Methods that ended with 2025-11-25."""
+_NEW = frozenset({"server/discover", "subscriptions/listen", "tasks/get", "tasks/update", "tasks/cancel"})
+"""Methods that began with 2026-07-28."""
+
+
+@lru_cache(maxsize=256)
+def _methods(spec: ServerSpec) -> Mapping[str, str]:
+    """What a server of this spec answers: which of our functions answers which method."""
+    has = spec.capabilities
+    out = {
+        "initialize": "initialize",
+        "server/discover": "discover",
+        "tools/list": "list_tools",
+        "tools/call": "call_tool",
+    }
+    if "resources" in has or spec.resources or spec.templates:
+        out["resources/list"] = "list_resources"
+        out["resources/templates/list"] = "list_templates"
+        out["resources/read"] = "read_resource"
+    if isinstance(has.get("resources"), dict) and has["resources"].get("subscribe"):
+        out["resources/subscribe"] = "subscribe"
+        out["resources/unsubscribe"] = "unsubscribe"
+    if "prompts" in has or spec.prompts:
+        out["prompts/list"] = "list_prompts"
+        out["prompts/get"] = "get_prompt"
+    if "logging" in has:
+        out["logging/setLevel"] = "set_level"
+    if "completions" in has:
+        out["completion/complete"] = "complete"
+    if any(isinstance(value, dict) and {"listChanged", "subscribe"} & value.keys() for value in has.values()):
+        out["subscriptions/listen"] = "listen"
+    if TASKS in _extensions(spec):
+        out.update({"tasks/get": "get_task", "tasks/update": "update_task", "tasks/cancel": "cancel_task"})
+    return out
+
+
+def _extensions(spec: ServerSpec) -> Mapping[str, Json]:
+    found = spec.capabilities.get("extensions")
+    return found if isinstance(found, dict) else {}
+
+
+def _client(ctx: _Context) -> str:
+    """Tells the clients of one world apart: by session over HTTP; over stdio there is one."""
+    request = ctx.request
+    if request is None:
+        return ""
+    return str(request.headers.get("mcp-session-id") or request.query_params.get("session_id") or "")
+
+
+def _result(observation: Observation) -> dict[str, Json]:
+    """The result of an observation.
+
+    Raises:
+        MCPError: It is an error.
+    """
+    error = observation.error
+    if error is not None:
+        raise MCPError(code=error.code, message=error.message, data=error.data)
+    assert observation.result is not None
+    return observation.result
 
 
 async def _unreached(ctx: Any, params: Any) -> Any:

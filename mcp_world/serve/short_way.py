@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from mcp_world.core.encoding import encode
-from mcp_world.core.types import LATEST, LATEST_HANDSHAKE, Json
+from mcp_world.core.types import LATEST, LATEST_HANDSHAKE, Action, Json
 from mcp_world.serve.impersonation import Impersonation
 
 _MEMBERS = {"jsonrpc", "id", "method", "params"}
@@ -103,7 +103,7 @@ class ShortWay:
             or "progressToken" in meta
         ):
             return None
-        if params.keys() - {"name", "arguments", "_meta"}:
+        if params.keys() - {"name", "arguments", "_meta"} or self.impersonation.world.engine.talks(name):
             return None
         if headers.get(b"mcp-protocol-version") == LATEST.encode():
             good = meta.get(PROTOCOL_VERSION_META_KEY) == LATEST and isinstance(
@@ -137,9 +137,9 @@ class ShortWay:
                 reply["result"] = self.impersonation.tools(protocol)
                 await self._send(reply, 200, session, send)
                 return
-            observation = await self.impersonation.step(params["name"], params.get("arguments", {}), protocol)
+            observation = await self.impersonation.step(Action(params["name"], params.get("arguments", {})), protocol)
             if observation.error is not None:
-                reply["error"] = {"code": observation.error.code, "message": observation.error.message}
+                reply["error"] = observation.error.to_json()
             else:
                 assert observation.result is not None
                 reply["result"] = (

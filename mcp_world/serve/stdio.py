@@ -28,10 +28,10 @@ async def serve_stdio(world: World) -> None:
     """Serve until the input ends or a SIGINT or SIGTERM comes; calls in flight are answered first."""
     source, sink = _claim()
     wire = _Wire(source, sink)
-    server = Impersonation(world).server()
     to_server, requests = anyio.create_memory_object_stream[SessionMessage | Exception](64)
     answers, from_server = anyio.create_memory_object_stream[SessionMessage](64)
     async with anyio.create_task_group() as tg:
+        server = Impersonation(world, group=tg).server()
         tg.start_soon(wire.write, from_server)
         tg.start_soon(wire.read, to_server)
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:

@@ -13,6 +13,7 @@ from mcp_world.spec import client_config, functions, openapi
 from mcp_world.spec.dialect import Dialect, guess, learned
 from mcp_world.spec.files import find, read_data, read_text
 from mcp_world.spec.model import ServerSpec, tools_of
+from mcp_world.spec.script import read_script
 
 _WANTED = "Give a recorded tools/list, a list of tools, function-calling JSON, OpenAPI, or an MCP client's config."
 
@@ -120,6 +121,7 @@ def _recorded(data: dict[str, Json], name: str, where: str, pointer: str) -> Ser
         package=str(data.get("package") or ""),
         license=str(data.get("license") or ""),
         problems=problems,
+        script=read_script(data.get("script"), f"{where}#/script"),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from mcp_world.core.types import LATEST_HANDSHAKE, Json
 from mcp_world.spec.dialect import Dialect
 from mcp_world.spec.schema import Schema, SchemaError
+from mcp_world.spec.script import NOTHING, Script
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,7 @@ class ServerSpec:
         listed: Every entry of the tools list that can be sent, as read, in order.
         dialect: How its SDK words errors.
         problems: What is wrong with entries that are not in `tools`.
+        script: What is played as written rather than fabricated.
     """
 
     name: str
@@ -119,6 +121,7 @@ class ServerSpec:
     package: str = ""
     license: str = ""
     problems: tuple[Problem, ...] = ()
+    script: Script = NOTHING
 
     @cached_property
     def by_name(self) -> dict[str, Tool]:
@@ -226,4 +229,17 @@ def combine(specs: list[ServerSpec], name: str = "") -> ServerSpec:
         templates=tuple(t for spec in specs for t in spec.templates),
         prompts=tuple(p for spec in specs for p in spec.prompts),
         problems=tuple(p for spec in specs for p in spec.problems),
+        script=_combined(specs),
+    )
+
+
+def _combined(specs: list[ServerSpec]) -> Script:
+    """The scripts of several servers as one; page size and cache hints are the first server's."""
+    return Script(
+        tools={f"{spec.name}_{tool}": steps for spec in specs for tool, steps in spec.script.tools.items()},
+        prompts={name: steps for spec in specs for name, steps in spec.script.prompts.items()},
+        resources={uri: steps for spec in specs for uri, steps in spec.script.resources.items()},
+        completions={name: values for spec in specs for name, values in spec.script.completions.items()},
+        cache=specs[0].script.cache,
+        page_size=specs[0].script.page_size,
     )

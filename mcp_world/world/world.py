@@ -32,6 +32,7 @@ class World:
         facts: Records that the world starts with, by kind.
         start: The world's time at the start; drawn from the seed where none is given.
         journal: Where steps are written before their answers leave.
+        pace: What scripted and recorded pauses are multiplied with; 0 for none.
         id: The world's name.
 
     Raises:
@@ -39,7 +40,8 @@ class World:
     """
 
     __slots__ = (
-        "_lock", "_number", "_start", "clock", "engine", "facts", "id", "journal", "ledger", "seed", "spec", "start", "steps",
+        "_lock", "_number", "_start", "clock", "engine", "facts", "id", "journal", "ledger", "pace", "seed", "spec",
+        "start", "steps",
     )  # fmt: skip
 
     def __init__(
@@ -51,6 +53,7 @@ class World:
         facts: Facts | None = None,
         start: datetime | None = None,
         journal: Journal | None = None,
+        pace: float = 1.0,
         id: str = "default",
     ) -> None:
         self.spec = load_one(spec) if isinstance(spec, str) else spec
@@ -59,6 +62,7 @@ class World:
         self.seed = seed
         self.facts = facts or {}
         self.journal = journal
+        self.pace = pace
         self._start = start
         self._lock = anyio.Lock(fast_acquire=True)
         self._begin()
@@ -125,7 +129,7 @@ class World:
         violations: list[Violation] = []
         for attempt in range(_ATTEMPTS):
             prediction = await self.engine.predict(self._request(tool, action, violations, attempt))
-            violations = verify(tool, prediction.observation)
+            violations = [] if prediction.verbatim else verify(tool, prediction.observation)
             if not violations:
                 return prediction.observation, prediction.engine, attempt + 1
             self.ledger.rollback()

@@ -28,6 +28,7 @@ class Worlds:
         start: The time at which every world starts, unless it is given its own.
         locale: For names and addresses.
         journal: Where steps go.
+        pace: What scripted and recorded pauses are multiplied with; 0 for none.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class Worlds:
         start: datetime | None = None,
         locale: str = "en_US",
         journal: Journal | None = None,
+        pace: float = 1.0,
     ) -> None:
         self.specs = {spec.name: spec for spec in specs}
         self._first = specs[0]
@@ -49,6 +51,7 @@ class Worlds:
         self._start = start
         self._locale = locale
         self._journal = journal
+        self._pace = pace
         self._worlds: dict[str, World] = {}
         self._made = 0
         self.create(DEFAULT)
@@ -90,6 +93,7 @@ class Worlds:
             facts=self._facts if facts is None else facts,
             start=self._start if start is None else start,
             journal=self._journal,
+            pace=self._pace,
             id=id,
         )
         self._made += 1

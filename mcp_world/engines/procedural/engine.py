@@ -57,6 +57,10 @@ class ProceduralEngine:
         """Put stated records into a new world's ledger; see `Engine.state`."""
         state(ledger, self.model, facts)
 
+    def talks(self, tool: str) -> bool:
+        """Never: an answer is all that is sent."""
+        return False
+
     async def predict(self, request: Request) -> Prediction:
         """Answer one request; never raises for what an agent sends."""
         return Prediction(self.answer(request), self.name)
