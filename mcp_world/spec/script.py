@@ -8,16 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
-
-import jsonschema
-from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
 
 from mcp_world.core.encoding import encode
 from mcp_world.core.errors import BadInput
 from mcp_world.core.types import Event, Json, Observation, RpcError
 from mcp_world.spec.schema import Schema, SchemaError
+
+if TYPE_CHECKING:
+    from mcp.shared.uri_template import UriTemplate
 
 MISSING_CAPABILITY = -32021
 """MissingRequiredClientCapability (MCP 2026-07-28, lifecycle)."""
@@ -87,6 +87,26 @@ _SCRIPT: dict[str, Json] = {
 }
 
 
+@lru_cache(maxsize=1024)
+def template(text: str) -> UriTemplate:
+    """A URI template (RFC 6570).
+
+    Raises:
+        ValueError: It is none.
+    """
+    from mcp.shared.uri_template import UriTemplate  # here, for it brings the SDK, and half a second
+
+    return UriTemplate.parse(text)
+
+
+def variables_of(text: str, uri: str) -> Mapping[str, Json] | None:
+    """The variables of a URI in a template that it fits, or None where it does not fit."""
+    try:
+        return template(text).match(uri)
+    except ValueError:
+        return None
+
+
 @dataclass(frozen=True)
 class Script:
     """The scripted part of a spec.
@@ -117,15 +137,11 @@ class Script:
         """The steps of a resource and the variables of the template that it fits, or None."""
         if uri in self.resources:
             return self.resources[uri], {}
-        for text, template in self._templates:
-            variables = template.match(uri)
+        for text in self.resources:
+            variables = variables_of(text, uri) if "{" in text else None
             if variables is not None:
                 return self.resources[text], variables
         return None
-
-    @cached_property
-    def _templates(self) -> list[tuple[str, UriTemplate]]:
-        return [(text, UriTemplate.parse(text)) for text in self.resources if UriTemplate.is_template(text)]
 
 
 NOTHING = Script()
@@ -143,19 +159,18 @@ def read_script(data: Json, where: str) -> Script:
     """
     if data is None:
         return NOTHING
-    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(_SCRIPT).iter_errors(data))
-    if error is not None:
-        path = "/".join(str(part) for part in error.absolute_path)
+    wrong = Schema(_SCRIPT).violations(data)
+    if wrong:
         raise BadInput(
-            error.message if len(error.message) < 200 else error.message[:200] + "…",
-            where=f"{where}/{path}" if path else where,
+            wrong[0].message if len(wrong[0].message) < 200 else wrong[0].message[:200] + "…",
+            where=where + wrong[0].path,
             do=f"A step is one of: {', '.join(_STEP)}.",
         )
     for uri in data.get("resources", ()):
         try:
-            UriTemplate.parse(uri)
-        except InvalidUriTemplate as wrong:
-            raise BadInput(f"{uri!r} is no URI template: {wrong}", where=f"{where}/resources") from None
+            template(uri)
+        except ValueError as error:
+            raise BadInput(f"{uri!r} is no URI template: {error}", where=f"{where}/resources") from None
     return Script(
         tools=data.get("tools", {}),
         prompts=data.get("prompts", {}),

@@ -5,12 +5,10 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 
-from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
-
 from mcp_world.core.encoding import pretty
 from mcp_world.core.types import Json, Observation, RpcError
 from mcp_world.spec.model import ServerSpec
-from mcp_world.spec.script import Scene, play
+from mcp_world.spec.script import Scene, play, variables_of
 
 INVALID_PARAMS = -32602
 _MOST = 100
@@ -38,7 +36,7 @@ class Surface:
             if entry.get("uri") == uri:
                 return Observation({"contents": [_contents(uri, entry, {})]})
         for entry in self.spec.templates:
-            found = _variables(entry.get("uriTemplate"), uri)
+            found = variables_of(str(entry.get("uriTemplate")), uri)
             if found is not None:
                 return Observation({"contents": [_contents(uri, entry, found)]})
         return None
@@ -78,13 +76,6 @@ class Surface:
         known = self.spec.script.completions.get(reference, {}).get(argument, ())
         fit = [value for value in known if value.casefold().startswith(begun.casefold())]
         return {"completion": {"values": fit[:_MOST], "total": len(fit), "hasMore": len(fit) > _MOST}}
-
-
-def _variables(template: Json, uri: str) -> Mapping[str, Json] | None:
-    try:
-        return UriTemplate.parse(template).match(uri) if isinstance(template, str) else None
-    except InvalidUriTemplate:
-        return None
 
 
 def _contents(uri: str, entry: Mapping[str, Json], variables: Mapping[str, Json]) -> dict[str, Json]:
