@@ -19,9 +19,10 @@ from rich.table import Table
 import mcp_world
 from mcp_world.core.errors import BadInput
 from mcp_world.core.types import Json
+from mcp_world.spec.cassette import is_cassette
 from mcp_world.spec.client_config import Launch, servers
 from mcp_world.spec.files import read_data, shipped
-from mcp_world.spec.load import load
+from mcp_world.spec.load import load, with_cassettes
 from mcp_world.spec.model import ServerSpec, combine
 
 if TYPE_CHECKING:
@@ -49,12 +50,18 @@ def serve(
     control_token: Annotated[str, Parameter(env_var="MCP_WORLD_CONTROL_TOKEN")] = "",
     allow_host: list[str] | None = None,
     separate: bool = False,
-    engine: str = "procedural",
+    engine: str = "",
     seed: int = 0,
     facts: Path | None = None,
     start: str | None = None,
     locale: str = "en_US",
     journal: str = "",
+    cassette: list[Path] | None = None,
+    match: str = "exact",
+    ignore: list[str] | None = None,
+    once: bool = False,
+    on_miss: str = "refuse",
+    speed: float | None = None,
 ) -> None:
     """Impersonate one or several servers, over stdio or (with --http) over HTTP and SSE.
 
@@ -79,7 +86,7 @@ def serve(
     separate
         Several specs become one world each, at /worlds/{spec}/mcp, instead of one server.
     engine
-        What answers the calls.
+        What answers the calls: `procedural`, or `replay`, which is taken where a cassette is served by itself.
     seed
         Same seed, spec, facts and calls: the same answers.
     facts
@@ -90,6 +97,18 @@ def serve(
         The language of names and addresses, such as de_DE.
     journal
         The SQLite file that every step is written to; `none` for no journal.
+    cassette
+        A recorded session with the real server: what `replay` answers from, and other engines learn from.
+    match
+        How replay finds the recorded call: exact, order or nearest.
+    ignore
+        An argument that replay does not compare, by name or dotted path.
+    once
+        Replay gives each recorded answer once.
+    on_miss
+        What answers where nothing is recorded: `refuse`, or the name of an engine.
+    speed
+        How much faster than scripted or recorded pauses take; 0 for no pauses. Scripts take their time, replay does not.
     """
     from mcp_world.core.clock import parse_time
     from mcp_world.world.facts import load_facts
@@ -104,8 +123,15 @@ def serve(
         )
     if separate and not http:
         raise BadInput("over stdio there is one world", where="--separate", do="Add --http.")
-    loaded = [spec for name in specs for spec in load(name)]
+    loaded = [with_cassettes(spec, cassette or []) for name in specs for spec in load(name)]
     _warn(loaded)
+    engine = engine or ("replay" if all(is_cassette(Path(name)) for name in specs) else "procedural")
+    options: dict[str, Any] = {"locale": locale}
+    if engine == "replay":
+        options.update(match=match, ignore=tuple(ignore or ()), once=once, rest=on_miss)
+    if speed is not None and speed < 0:
+        raise BadInput("a speed is not negative", where="--speed", do="Use 1 for the recorded pauses, 0 for none.")
+    faster = (0.0 if engine == "replay" else 1.0) if speed is None else speed
     served = loaded if separate else [combine(loaded)]
     path = _journal_path(journal, served[0].name)
     book = Journal(path) if path is not None else None
@@ -116,8 +142,9 @@ def serve(
             seed=seed,
             facts=load_facts(facts) if facts is not None else None,
             start=parse_time(start, where="--start") if start is not None else None,
-            locale=locale,
+            options=options,
             journal=book,
+            pace=1 / faster if faster else 0.0,
         )
         for spec in served if separate else ():
             worlds.create(spec.name, spec=spec.name, seed=seed)
@@ -266,26 +293,11 @@ def capture(
     output
         The file to write; `tool_specs/NAME.json` where none is given, `-` for stdout.
     """
-    if config is not None:
-        launches = servers(read_data(config), str(config))
-    elif target.startswith(("http://", "https://")):
-        launches = {
-            name or target.split("/")[2].split(":")[0].replace(".", "-"): Launch(
-                url=target, headers=_headers(header or [])
-            )
-        }
-    elif target:
-        stem = next(
-            (
-                Path(word).name.split("@")[0] or Path(word).name
-                for word in reversed([target, *command])
-                if not word.startswith("-")
-            ),
-            "server",
-        )
-        launches = {name or stem: Launch([target, *command])}
-    else:
-        raise BadInput("nothing to ask", where="capture", do="Give a URL, a command behind --, or --config FILE.")
+    launches = (
+        dict([_launch("capture", target, command, header, name)])
+        if config is None
+        else servers(read_data(config), str(config))
+    )
     if output is not None and len(launches) > 1:
         raise BadInput(
             f"{len(launches)} servers do not go into one file",
@@ -301,6 +313,20 @@ def capture(
             _err.print(f"{server}: {error}" if len(launches) > 1 else str(error), markup=False, style="red")
     if failed:
         sys.exit(2)
+
+
+def _launch(
+    asked: str, target: str, command: tuple[str, ...], header: list[str] | None, name: str = ""
+) -> tuple[str, Launch]:
+    """The server that a URL or a command reaches, and what to call it."""
+    if target.startswith(("http://", "https://")):
+        host = target.split("/")[2].split(":")[0].replace(".", "-")
+        return name or host, Launch(url=target, headers=_headers(header or []))
+    if not target:
+        raise BadInput("nothing to ask", where=asked, do="Give a URL or a command behind --.")
+    words = [word for word in reversed([target, *command]) if not word.startswith("-")]
+    stem = next((Path(word).name.split("@")[0] or Path(word).name for word in words), "server")
+    return name or stem, Launch([target, *command])
 
 
 def _captured(server: str, launch: Launch) -> dict[str, Json]:
@@ -332,6 +358,197 @@ def _write_spec(spec: dict[str, Json], path: Path) -> None:
     except OSError as error:
         raise BadInput(error.strerror or str(error), where=str(path)) from None
     _err.print(f"{path}: {len(spec['tools'])} tools", markup=False)
+
+
+@app.command
+def record(
+    target: str = "",
+    *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    output: Path | None = None,
+    header: list[str] | None = None,
+    port: int = 0,
+    name: str = "",
+    emails: bool = False,
+    redact: list[str] | None = None,
+) -> None:
+    """Stand between a client and a real server, pass every byte, and write the session down as a cassette.
+
+    `mcp-world record -- npx -y @modelcontextprotocol/server-memory` in the place of the command in a client's config,
+    or `mcp-world record https://host/mcp`, which prints the URL to give the client.
+
+    Parameters
+    ----------
+    target
+        A URL, or the first word of a command.
+    command
+        The rest of the command.
+    output
+        The cassette; `cassettes/NAME.jsonl`, or the next free name, where none is given.
+    header
+        A header for the URL, as "Name: value"; it is added to every request and never written down.
+    port
+        Where clients of a URL connect, on loopback; 0 for a free port.
+    name
+        What to call the server.
+    emails
+        Scrub e-mail addresses as well.
+    redact
+        Scrub what matches this regular expression.
+    """
+    from mcp_world.serve.recorder import CassetteWriter, record_http, record_stdio
+    from mcp_world.spec.scrub import Scrubber
+
+    stem, launch = _launch("record", target, command, header, name)
+    scrubber = Scrubber(dict(os.environ), launch.headers, emails=emails, redact=redact or [])
+    path = output or _free(Path("cassettes"), stem.replace("/", "-"))
+    writer = CassetteWriter(path, stem, "http" if launch.url else "stdio", scrubber)
+    code = 0
+    try:
+        if launch.url:
+            anyio.run(
+                record_http, launch.url, launch.headers, writer, port, lambda url: _err.print(f"connect to {url}")
+            )
+        else:
+            code = anyio.run(record_stdio, launch.command, dict(os.environ), writer)
+    except BadInput:
+        if not writer.messages:
+            path.unlink(missing_ok=True)
+        raise
+    finally:
+        writer.close()
+    _err.print(f"{path}: {writer.messages} messages", markup=False)
+    for found in scrubber.report():
+        _err.print(f"scrubbed {found['count']} x {found['what']}, first at {found['first']}", markup=False)
+    sys.exit(code)
+
+
+def _free(folder: Path, stem: str) -> Path:
+    names = (folder / f"{stem}{suffix}.jsonl" for suffix in ("", *(f"-{n}" for n in range(2, 10_000))))
+    return next(path for path in names if not path.exists())
+
+
+@app.command
+def explore(
+    target: str = "",
+    *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    output: Path | None = None,
+    header: list[str] | None = None,
+    tool: list[str] | None = None,
+    calls: int = 3,
+    seed: int = 0,
+    name: str = "",
+    emails: bool = False,
+    redact: list[str] | None = None,
+) -> None:
+    """Call a live server's read-only tools with made-up arguments, and write the answers down as a cassette.
+
+    Only tools with `readOnlyHint` are called, and those that are named.
+
+    Parameters
+    ----------
+    target
+        A URL, or the first word of a command.
+    command
+        The rest of the command.
+    output
+        The cassette; `cassettes/NAME.jsonl`, or the next free name, where none is given.
+    header
+        A header for the URL, as "Name: value".
+    tool
+        Call this tool too, whatever it does.
+    calls
+        How often each tool is called.
+    seed
+        Other arguments with another seed.
+    name
+        What to call the server.
+    emails
+        Scrub e-mail addresses as well.
+    redact
+        Scrub what matches this regular expression.
+    """
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    from mcp_world.engines.procedural.explore import explore as run
+    from mcp_world.serve.recorder import CassetteWriter
+    from mcp_world.spec.scrub import Scrubber
+
+    stem, launch = _launch("explore", target, command, header, name)
+    scrubber = Scrubber({**os.environ, **launch.env}, launch.headers, emails=emails, redact=redact or [])
+    path = output or _free(Path("cassettes"), stem.replace("/", "-"))
+    writer = CassetteWriter(path, stem, "http" if launch.url else "stdio", scrubber)
+    try:
+        with Progress(BarColumn(), TextColumn("{task.description}"), console=_err, transient=True) as bar:
+            task = bar.add_task(stem, total=1)
+
+            def show(what: str, done: float) -> None:
+                bar.update(task, completed=done, description=what)
+
+            called = anyio.run(run, launch, writer.write, frozenset(tool or ()), calls, seed, show)
+    except BadInput:
+        writer.close()
+        path.unlink(missing_ok=True)
+        raise
+    writer.close()
+    _err.print(f"{path}: {sum(called.values())} calls of {len(called)} tools", markup=False)
+    for found in scrubber.report():
+        _err.print(f"scrubbed {found['count']} x {found['what']}, first at {found['first']}", markup=False)
+
+
+@app.command
+def diff(
+    before: Path,
+    after: str = "",
+    *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    header: list[str] | None = None,
+    ignore: list[str] | None = None,
+    as_json: Annotated[bool, Parameter(name="--json")] = False,
+) -> None:
+    """Say what changed between two cassettes, or between a cassette and the live server: tools, schemas, answers.
+
+    Exit code 0 where nothing changed, 1 where something did, 2 where a file or a server cannot be used.
+
+    Parameters
+    ----------
+    before
+        A cassette.
+    after
+        Another cassette, a URL, or the first word of a command; a live server is asked the cassette's requests again.
+    command
+        The rest of the command.
+    header
+        A header for the URL, as "Name: value".
+    ignore
+        A member of answers that is not compared, such as updated_at.
+    as_json
+        Print JSON.
+    """
+    from mcp_world.spec.capture import repeat
+    from mcp_world.spec.cassette import read_cassette
+    from mcp_world.spec.diff import compare_calls, compare_specs
+
+    old = read_cassette(before)
+    if after and not command and is_cassette(Path(after)):
+        new = read_cassette(Path(after))
+    else:
+        _, launch = _launch("diff", after, command, header)
+        new = anyio.run(repeat, launch, old)
+    changes = compare_specs(old.spec() or {}, new.spec() or {}) if old.spec() and new.spec() else []
+    changes += compare_calls(old.calls, new.calls, ignore or [])
+    if as_json:
+        _print_json([change.to_json() for change in changes])
+    else:
+        table = Table()
+        for column in ("what", "of", "change", "at", "before", "after"):
+            table.add_column(column, overflow="fold")
+        for change in changes:
+            row = (change.what, change.name, change.kind, change.path, _short(change.before), _short(change.after))
+            table.add_row(*("" if cell == "null" else cell for cell in row))
+        if changes:
+            _out.print(table)
+        _err.print(f"{len(changes)} changes" if changes else "nothing changed")
+    if changes:
+        sys.exit(1)
 
 
 def _headers(lines: Iterable[str]) -> dict[str, str]:

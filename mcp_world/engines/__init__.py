@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import entry_points
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from mcp_world.core.errors import BadInput
@@ -13,19 +14,20 @@ from mcp_world.spec.model import ServerSpec
 _made: WeakKeyDictionary[ServerSpec, dict[tuple[str, str], Engine]] = WeakKeyDictionary()
 
 
-def engine_for(spec: ServerSpec, name: str = "procedural", locale: str = "en_US") -> Engine:
+def engine_for(spec: ServerSpec, name: str = "procedural", **options: Any) -> Engine:
     """The engine of this name for a spec; all worlds of the spec share it.
 
     Args:
         spec: The server.
         name: An entry point of the group `mcp_world.engines`.
-        locale: For names and addresses; a Faker locale.
+        options: What the engine can be told, such as `locale` to the procedural one; see its class.
 
     Raises:
-        BadInput: There is no such engine or locale.
+        BadInput: There is no such engine, or it cannot do with these options.
     """
     known = _made.setdefault(spec, {})
-    if (name, locale) not in known:
+    key = (name, repr(sorted(options.items())))
+    if key not in known:
         found = {point.name: point for point in entry_points(group="mcp_world.engines")}
         if name not in found:
             raise BadInput(
@@ -33,6 +35,6 @@ def engine_for(spec: ServerSpec, name: str = "procedural", locale: str = "en_US"
                 where="--engine",
                 do=f"Use one of: {', '.join(sorted(found))}.",
             )
-        engine: Engine = found[name].load()(spec, locale)
-        known[name, locale] = ScriptedEngine(spec.script, engine) if spec.script.tools else engine
-    return known[name, locale]
+        engine: Engine = found[name].load()(spec, **options)
+        known[key] = ScriptedEngine(spec.script, engine) if spec.script.tools else engine
+    return known[key]

@@ -8,11 +8,35 @@ from datetime import datetime
 from typing import Protocol
 
 from mcp_world.core.ledger import Ledger
-from mcp_world.core.types import Action, Json, Prediction, Violation
+from mcp_world.core.types import Action, Json, Observation, Prediction, Violation
 from mcp_world.spec.model import ServerSpec, Tool
 
 Facts = Mapping[str, Sequence[Mapping[str, Json]]]
 """Records by kind, singular or plural: `{"issue": [{"number": 1, "title": "…"}]}`."""
+
+
+class Past(Protocol):
+    """A step that was taken."""
+
+    @property
+    def tool(self) -> str:
+        """The tool that was called."""
+        ...
+
+    @property
+    def arguments(self) -> Mapping[str, Json]:
+        """The arguments."""
+        ...
+
+    @property
+    def questions(self) -> Mapping[str, Json]:
+        """What the client was asked in place of an answer."""
+        ...
+
+    @property
+    def committed(self) -> Observation:
+        """The true observation."""
+        ...
 
 
 @dataclass(slots=True)
@@ -30,6 +54,7 @@ class Request:
         start: The world's time before its first step.
         violations: What was wrong with the previous attempt at this step; empty at the first.
         attempt: 0 at first, then 1, 2, …
+        history: The steps before this one, in order.
     """
 
     spec: ServerSpec
@@ -42,6 +67,7 @@ class Request:
     start: datetime
     violations: tuple[Violation, ...] = ()
     attempt: int = 0
+    history: Sequence[Past] = ()
 
 
 class Engine(Protocol):
@@ -59,6 +85,10 @@ class Engine(Protocol):
 
     def talks(self, tool: str) -> bool:
         """Whether calls of a tool may say or ask something (progress, a question) before they are answered."""
+        ...
+
+    def holds(self, action: Action) -> bool:
+        """Whether it has a recorded answer to this very call, which goes before all rules about arguments."""
         ...
 
     async def predict(self, request: Request) -> Prediction:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mcp_world.core.ledger import Ledger
-from mcp_world.core.types import Prediction
+from mcp_world.core.types import Action, Prediction
 from mcp_world.engines.contract import Engine, Facts, Request
 from mcp_world.spec.script import Scene, Script, play
 
@@ -28,6 +28,10 @@ class ScriptedEngine:
     def talks(self, tool: str) -> bool:
         """Whether calls of a tool may say or ask something before they are answered."""
         return tool in self.script.tools or self.rest.talks(tool)
+
+    def holds(self, action: Action) -> bool:
+        """Whether the other engine has a recorded answer to a call that is not scripted."""
+        return action.tool not in self.script.tools and self.rest.holds(action)
 
     async def predict(self, request: Request) -> Prediction:
         """Play the steps of a scripted tool."""

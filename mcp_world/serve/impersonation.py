@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, get_args
 
+import anyio
 import mcp_types as types
 from anyio.abc import TaskGroup
 from mcp.server import Server
@@ -25,7 +27,7 @@ from mcp_world.serve.conversation import Act, Conversation
 from mcp_world.serve.sealed import Seal, Tampered
 from mcp_world.serve.tasks import Tasks
 from mcp_world.spec.model import ServerSpec
-from mcp_world.spec.script import TASKS
+from mcp_world.spec.script import TASKS, Scene, play
 from mcp_world.world.journal import JournalError
 from mcp_world.world.surface import Surface
 from mcp_world.world.world import World
@@ -34,6 +36,7 @@ log = logging.getLogger(__name__)
 
 RESOURCE_NOT_FOUND = -32002
 _SERVER_INFO = types.SERVER_INFO_META_KEY
+_GREETING = 10.0
 _CACHEABLE = ("server/discover", "resources/read")
 _Context = ServerRequestContext[Any, Any]
 _Params = dict[str, Any]
@@ -51,6 +54,7 @@ class Impersonation:
     def __init__(self, world: World, busy: Busy | None = None, group: TaskGroup | None = None) -> None:
         self.world = world
         self.busy = busy or Busy()
+        self.group = group
         self.surface = Surface(world.spec)
         self.changes = Changes()
         self.tasks = None if group is None or TASKS not in _extensions(world.spec) else Tasks(world, group)
@@ -85,6 +89,10 @@ class Impersonation:
 
     async def __call__(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
         """The middleware: answer what the spec speaks of, and leave the rest, and what is malformed, to the SDK."""
+        if ctx.method == "notifications/initialized" and self.group is not None and self.world.spec.script.greeting:
+            await call_next(ctx)
+            self.group.start_soon(self._greet, ctx)
+            return None
         name = _methods(self.world.spec).get(ctx.method)
         if name is None or ctx.request_id is None:
             return await call_next(ctx)
@@ -238,11 +246,9 @@ class Impersonation:
 
     async def complete(self, ctx: _Context, params: _Params) -> dict[str, Json] | None:
         """Completions of an argument; None for a malformed request."""
-        reference, argument = params.get("ref"), params.get("argument")
-        if not isinstance(reference, dict) or not isinstance(argument, dict):
+        if not isinstance(params.get("ref"), dict) or not isinstance(params.get("argument"), dict):
             return None
-        of = str(reference.get("name", reference.get("uri", "")))
-        return self.surface.complete(of, str(argument.get("name", "")), str(argument.get("value", "")))
+        return _result(self.surface.complete({key: params[key] for key in params if key != "_meta"}))
 
     # tasks and log levels
 
@@ -267,6 +273,21 @@ class Impersonation:
         return {}
 
     # what they share
+
+    async def _greet(self, ctx: _Context) -> None:
+        """What the server does by itself once a session has begun; a client that does not answer misses it."""
+        talk = self._talk(ctx)
+        scene = Scene(None, {}, talk.capabilities)
+        answers: dict[str, Json] = {}
+
+        async def act(given: Mapping[str, Json]) -> Observation:
+            return play([*self.world.spec.script.greeting, {"reply": {}}], replace(scene, answers=given))
+
+        with anyio.move_on_after(_GREETING):
+            try:
+                await talk.run(act, answers)
+            except MCPError as error:
+                log.debug("greeting: %s", error)
 
     def _talk(self, ctx: _Context) -> Conversation:
         return Conversation(ctx, self.changes, self.world.pace, self._levels.get(_client(ctx), "debug"))

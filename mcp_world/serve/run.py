@@ -56,8 +56,8 @@ async def http_servers(
         BadInput: An address cannot be bound.
     """
     agents_socket, control_socket = (
-        _bind(host, port, "--port"),
-        _bind("127.0.0.1", control_port, "--control-port"),
+        bind(host, port, "--port"),
+        bind("127.0.0.1", control_port, "--control-port"),
     )
     async with anyio.create_task_group() as tg:
         app = AgentApp(worlds, tg, security_for(host, allowed_hosts or []), token)
@@ -111,7 +111,7 @@ def _server(app: Callable[..., Any]) -> _Server:
     return _Server(config)
 
 
-def _bind(host: str, port: int, option: str) -> socket.socket:
+def bind(host: str, port: int, option: str) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
 from mcp_world.core.types import Json
+from mcp_world.spec.cassette import Call
 
 
 class Dialect(Enum):
@@ -58,17 +60,11 @@ def _pydantic_made(tool: dict[str, Json]) -> bool:
     )
 
 
-def learned(observations: list[Json]) -> Dialect | None:
-    """The dialect of recorded results and errors, or None where they show none.
-
-    Args:
-        observations: Lines of a recorded session: `{"request", "result" | "error"}`.
-    """
-    for line in observations:
-        if not isinstance(line, dict):
-            continue
-        result = line.get("result")
-        if not isinstance(result, dict) or not result.get("isError"):
+def learned(calls: Iterable[Call]) -> Dialect | None:
+    """The dialect of recorded answers, or None where they show none."""
+    for call in calls:
+        result = call.result
+        if result is None or not result.get("isError"):
             continue
         for block in result.get("content", ()):
             text = block.get("text", "") if isinstance(block, dict) else ""

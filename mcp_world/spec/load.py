@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,9 @@ from typing import Any
 from mcp_world.core.errors import BadInput
 from mcp_world.core.types import LATEST_HANDSHAKE, Json
 from mcp_world.spec import client_config, functions, openapi
+from mcp_world.spec.cassette import is_cassette, read_cassette
 from mcp_world.spec.dialect import Dialect, guess, learned
-from mcp_world.spec.files import find, read_data, read_text
+from mcp_world.spec.files import find, read_data
 from mcp_world.spec.model import ServerSpec, tools_of
 from mcp_world.spec.script import read_script
 
@@ -28,6 +29,8 @@ def load(name: str) -> list[ServerSpec]:
         BadInput: There is no such file, or it holds no tools in any layout that is known.
     """
     path = find("tool_specs", name)
+    if is_cassette(path):
+        return [_of_cassette(path)]
     data = read_data(path)
     if client_config.recognises(data):
         return [
@@ -48,6 +51,34 @@ def load_one(name: str) -> ServerSpec:
     if len(specs) != 1:
         raise BadInput(f"it names {len(specs)} servers", where=name, do="Use load() for all of them.")
     return specs[0]
+
+
+def with_cassettes(spec: ServerSpec, paths: Iterable[Path]) -> ServerSpec:
+    """A spec with what was recorded in cassettes as its examples, and in the dialect that they show.
+
+    Raises:
+        BadInput: A file is no cassette.
+    """
+    for path in paths:
+        calls = tuple(read_cassette(path).calls)
+        spec = replace(spec, examples=(*spec.examples, *calls), dialect=learned(calls) or spec.dialect)
+    return spec
+
+
+def _of_cassette(path: Path) -> ServerSpec:
+    """The server that a cassette shows, with its recorded answers."""
+    cassette = read_cassette(path)
+    data = cassette.spec()
+    if data is None:
+        raise BadInput(
+            "it holds calls, but no tools/list",
+            where=str(path),
+            do=f"Give the server's spec, and this with --cassette {path}.",
+        )
+    calls = tuple(cassette.calls)
+    spec = parse(data, name=path.stem, where=str(path))
+    script = replace(spec.script, greeting=cassette.greeting)
+    return replace(spec, examples=calls, script=script, dialect=learned(calls) or spec.dialect)
 
 
 def parse(data: Json, *, name: str, where: str = "") -> ServerSpec:
@@ -134,20 +165,9 @@ def _with_sessions(spec: ServerSpec, path: Path) -> ServerSpec:
     """The spec in the dialect that a session recorded beside it shows."""
     for session in (path.with_suffix(".jsonl"), path.parent.parent / "sessions" / f"{path.stem}.jsonl"):
         if session.is_file():
-            dialect = learned(_lines(session))
+            dialect = learned(read_cassette(session).calls)
             return spec if dialect is None else replace(spec, dialect=dialect)
     return spec
-
-
-def _lines(path: Path) -> list[Json]:
-    out: list[Json] = []
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        if line.strip():
-            try:
-                out.append(json.loads(line))
-            except (ValueError, RecursionError):
-                raise BadInput("not a JSON line", where=f"{path}:{number}") from None
-    return out
 
 
 def _captured(server: str, config: Path) -> str:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from mcp_world.core.types import LATEST_HANDSHAKE, Json
+from mcp_world.spec.cassette import Call
 from mcp_world.spec.dialect import Dialect
 from mcp_world.spec.schema import Schema, SchemaError
 from mcp_world.spec.script import NOTHING, Script
@@ -105,6 +106,7 @@ class ServerSpec:
         dialect: How its SDK words errors.
         problems: What is wrong with entries that are not in `tools`.
         script: What is played as written rather than fabricated.
+        examples: Recorded requests and their answers.
     """
 
     name: str
@@ -122,6 +124,7 @@ class ServerSpec:
     license: str = ""
     problems: tuple[Problem, ...] = ()
     script: Script = NOTHING
+    examples: tuple[Call, ...] = ()
 
     @cached_property
     def by_name(self) -> dict[str, Tool]:
@@ -132,6 +135,11 @@ class ServerSpec:
     def listed_before(self) -> tuple[dict[str, Json], ...]:
         """The tools list for versions before 2026-07-28: they refuse the whole list for an outputSchema whose root is no object."""
         return tuple(_without_array_output(entry) for entry in self.listed)
+
+    @cached_property
+    def recorded(self) -> dict[bytes, Call]:
+        """Recorded requests other than tool calls, by what they ask; of several, the last."""
+        return {call.key: call for call in self.examples if call.method != "tools/call"}
 
     def to_json(self) -> dict[str, Json]:
         """The spec in the layout that `capture` writes."""
@@ -230,7 +238,15 @@ def combine(specs: list[ServerSpec], name: str = "") -> ServerSpec:
         prompts=tuple(p for spec in specs for p in spec.prompts),
         problems=tuple(p for spec in specs for p in spec.problems),
         script=_combined(specs),
+        examples=tuple(_renamed(spec, call) for spec in specs for call in spec.examples),
     )
+
+
+def _renamed(spec: ServerSpec, call: Call) -> Call:
+    """A recorded call, its tool prefixed as in the combined list."""
+    if call.method != "tools/call":
+        return call
+    return replace(call, params={**call.params, "name": f"{spec.name}_{call.tool}"})
 
 
 def _combined(specs: list[ServerSpec]) -> Script:
@@ -241,5 +257,6 @@ def _combined(specs: list[ServerSpec]) -> Script:
         resources={uri: steps for spec in specs for uri, steps in spec.script.resources.items()},
         completions={name: values for spec in specs for name, values in spec.script.completions.items()},
         cache=specs[0].script.cache,
+        greeting=[step for spec in specs for step in spec.script.greeting],
         page_size=specs[0].script.page_size,
     )

@@ -82,6 +82,7 @@ _SCRIPT: dict[str, Json] = {
             "additionalProperties": False,
             "properties": {"ttlMs": {"type": "integer", "minimum": 0}, "cacheScope": {"enum": ["public", "private"]}},
         },
+        "greeting": _STEPS,
         "pageSize": {"type": "integer", "minimum": 1},
     },
 }
@@ -117,6 +118,7 @@ class Script:
         resources: Steps of `resources/read`, by URI or URI template.
         completions: Values to complete an argument with, by prompt or URI template, and argument.
         cache: `ttlMs` and `cacheScope` of lists and reads (MCP 2026-07-28, caching).
+        greeting: Steps that the server takes by itself once a session has begun; only versions with a handshake have any.
         page_size: How many entries a list gives at a time; 0 for all.
     """
 
@@ -125,6 +127,7 @@ class Script:
     resources: Mapping[str, Sequence[Step]] = field(default_factory=dict)
     completions: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     cache: Mapping[str, Json] = field(default_factory=dict)
+    greeting: Sequence[Step] = ()
     page_size: int = 0
 
     @cached_property
@@ -177,6 +180,7 @@ def read_script(data: Json, where: str) -> Script:
         resources=data.get("resources", {}),
         completions=data.get("completions", {}),
         cache=data.get("cache", {}),
+        greeting=data.get("greeting", ()),
         page_size=data.get("pageSize", 0),
     )
 
@@ -186,12 +190,12 @@ class Scene:
     """What the templates of a script may speak of.
 
     Args:
-        values: By name: `arguments`, `answers`, `uri`, `variables`.
+        values: By name: `arguments`, `answers`, `uri`, `variables`; None where nothing is a template.
         answers: What the client has answered, by key.
         capabilities: What the client can do.
     """
 
-    values: Mapping[str, Json]
+    values: Mapping[str, Json] | None
     answers: Mapping[str, Json]
     capabilities: Mapping[str, Json]
 
@@ -209,7 +213,7 @@ def play(steps: Sequence[Step], scene: Scene) -> Observation:
     events: list[Event] = []
     for step in steps:
         ((kind, raw),) = step.items()
-        value = fill(raw, scene.values)
+        value = raw if scene.values is None else fill(raw, scene.values)
         if kind == "ask":
             able = {key: question for key, question in value.items() if _can(scene.capabilities, question)}
             open_ = {key: question for key, question in able.items() if not _answers(scene.answers.get(key), question)}

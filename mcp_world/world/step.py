@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mcp_world.core.types import Action, Json, Observation
@@ -32,6 +33,21 @@ class Step:
     protocol: str
     time: str
     micros: int
+
+    @property
+    def tool(self) -> str:
+        """The tool that was called."""
+        return self.action.tool
+
+    @property
+    def arguments(self) -> Mapping[str, Json]:
+        """The arguments."""
+        return self.action.arguments
+
+    @property
+    def questions(self) -> Mapping[str, Json]:
+        """What the client was asked in place of an answer; empty where nothing was."""
+        return self.committed.questions
 
     def to_json(self) -> dict[str, Json]:
         """The step as the control API and the log show it."""

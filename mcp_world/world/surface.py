@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from mcp_world.core.encoding import pretty
 from mcp_world.core.types import Json, Observation, RpcError
+from mcp_world.spec.cassette import Call
 from mcp_world.spec.model import ServerSpec
 from mcp_world.spec.script import Scene, play, variables_of
 
@@ -32,6 +33,9 @@ class Surface:
             steps, variables = scripted
             values = {"uri": uri, "variables": variables, "answers": answers}
             return play(steps, Scene(values, answers, capabilities))
+        recorded = self._recorded("resources/read", {"uri": uri}, answers, capabilities)
+        if recorded is not None:
+            return recorded
         for entry in self.spec.resources:
             if entry.get("uri") == uri:
                 return Observation({"contents": [_contents(uri, entry, {})]})
@@ -49,6 +53,10 @@ class Surface:
         capabilities: Mapping[str, Json],
     ) -> Observation | None:
         """The messages of a prompt, or None where there is none of this name."""
+        asked = {"name": name, "arguments": dict(arguments)} if arguments else {"name": name}
+        recorded = self._recorded("prompts/get", asked, answers, capabilities)
+        if recorded is not None:
+            return recorded
         entry = next((prompt for prompt in self.spec.prompts if prompt.get("name") == name), None)
         steps = self.spec.script.prompts.get(name)
         if entry is None and steps is None:
@@ -65,17 +73,28 @@ class Surface:
         message = {"role": "user", "content": {"type": "text", "text": "\n".join(lines)}}
         return Observation({**described, "messages": [message]})
 
-    def complete(self, reference: str, argument: str, begun: str) -> dict[str, Json]:
+    def complete(self, params: Mapping[str, Json]) -> Observation:
         """The values that an argument may be completed with.
 
         Args:
-            reference: A prompt's name, or a resource's URI template.
-            argument: The argument's name.
-            begun: What has been typed.
+            params: Of the request: `ref` (a prompt's name, or a resource's URI template), `argument` and its beginning.
         """
-        known = self.spec.script.completions.get(reference, {}).get(argument, ())
-        fit = [value for value in known if value.casefold().startswith(begun.casefold())]
-        return {"completion": {"values": fit[:_MOST], "total": len(fit), "hasMore": len(fit) > _MOST}}
+        recorded = self._recorded("completion/complete", params, {}, {})
+        if recorded is not None:
+            return recorded
+        reference, argument = params["ref"], params["argument"]
+        of = str(reference.get("name", reference.get("uri", "")))
+        begun = str(argument.get("value", "")).casefold()
+        known = self.spec.script.completions.get(of, {}).get(str(argument.get("name")), ())
+        fit = [value for value in known if value.casefold().startswith(begun)]
+        return Observation({"completion": {"values": fit[:_MOST], "total": len(fit), "hasMore": len(fit) > _MOST}})
+
+    def _recorded(
+        self, method: str, params: Mapping[str, Json], answers: Mapping[str, Json], capabilities: Mapping[str, Json]
+    ) -> Observation | None:
+        """What a real server answered to the same request."""
+        call = self.spec.recorded.get(Call(method, dict(params)).key)
+        return None if call is None else play(call.steps(), Scene(None, answers, capabilities))
 
 
 def _contents(uri: str, entry: Mapping[str, Json], variables: Mapping[str, Json]) -> dict[str, Json]:

@@ -124,7 +124,7 @@ class World:
         if tool is None:
             return arguments.unknown_tool(action.tool, self.spec.dialect), "arguments", 0
         refusal = arguments.check(tool, action.arguments, self.spec.dialect)
-        if refusal is not None:
+        if refusal is not None and not self.engine.holds(action):
             return refusal, "arguments", 0
         violations: list[Violation] = []
         for attempt in range(_ATTEMPTS):
@@ -154,6 +154,7 @@ class World:
             self.start,
             tuple(violations),
             attempt,
+            self.steps,
         )
 
     async def _write(self, journal: Journal, step: Step) -> None:

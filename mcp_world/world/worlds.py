@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from typing import Any
 
 from mcp_world.core.errors import BadInput
 from mcp_world.engines import engine_for
@@ -26,7 +27,7 @@ class Worlds:
         seed: The default world's seed; others take the next ones, unless they are given one.
         facts: Records that every world starts with, unless it is given its own.
         start: The time at which every world starts, unless it is given its own.
-        locale: For names and addresses.
+        options: What the engine is told; see its class.
         journal: Where steps go.
         pace: What scripted and recorded pauses are multiplied with; 0 for none.
     """
@@ -39,7 +40,7 @@ class Worlds:
         seed: int = 0,
         facts: Facts | None = None,
         start: datetime | None = None,
-        locale: str = "en_US",
+        options: Mapping[str, Any] | None = None,
         journal: Journal | None = None,
         pace: float = 1.0,
     ) -> None:
@@ -49,7 +50,7 @@ class Worlds:
         self._seed = seed
         self._facts = facts
         self._start = start
-        self._locale = locale
+        self._options = dict(options or {})
         self._journal = journal
         self._pace = pace
         self._worlds: dict[str, World] = {}
@@ -88,7 +89,7 @@ class Worlds:
         chosen = self.specs[spec] if spec is not None else self._first
         world = World(
             chosen,
-            engine=engine_for(chosen, self._engine, self._locale),
+            engine=engine_for(chosen, self._engine, **self._options),
             seed=self._seed + self._made if seed is None else seed,
             facts=self._facts if facts is None else facts,
             start=self._start if start is None else start,

@@ -8,7 +8,7 @@ from typing import Any
 from mcp_world.core.encoding import pretty
 from mcp_world.core.ledger import Entity, Ledger
 from mcp_world.core.seed import digest
-from mcp_world.core.types import Json, Observation, Prediction
+from mcp_world.core.types import Action, Json, Observation, Prediction
 from mcp_world.engines.contract import Facts, Request
 from mcp_world.engines.procedural import operations
 from mcp_world.engines.procedural.call import Outcome
@@ -59,6 +59,10 @@ class ProceduralEngine:
 
     def talks(self, tool: str) -> bool:
         """Never: an answer is all that is sent."""
+        return False
+
+    def holds(self, action: Action) -> bool:
+        """Never: answers are made, not kept."""
         return False
 
     async def predict(self, request: Request) -> Prediction:
