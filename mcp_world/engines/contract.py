@@ -91,6 +91,10 @@ class Engine(Protocol):
         """Whether it has a recorded answer to this very call, which goes before all rules about arguments."""
         ...
 
+    async def witness(self, request: Request, observation: Observation) -> None:
+        """Take note of what a call really did and gave."""
+        ...
+
     async def predict(self, request: Request) -> Prediction:
         """Answer one request."""
         ...

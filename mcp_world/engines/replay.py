@@ -75,6 +75,11 @@ class ReplayEngine:
         """Whether this very call was recorded."""
         return self._key(action.tool, action.arguments) in self._by_key
 
+    async def witness(self, request: Request, observation: Observation) -> None:
+        """Leave it to the other engine."""
+        if self.rest is not None:
+            await self.rest.witness(request, observation)
+
     async def predict(self, request: Request) -> Prediction:
         """The recorded answer, or what is said where there is none."""
         action = request.action

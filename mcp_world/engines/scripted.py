@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mcp_world.core.ledger import Ledger
-from mcp_world.core.types import Action, Prediction
+from mcp_world.core.types import Action, Observation, Prediction
 from mcp_world.engines.contract import Engine, Facts, Request
 from mcp_world.spec.script import Scene, Script, play
 
@@ -32,6 +32,10 @@ class ScriptedEngine:
     def holds(self, action: Action) -> bool:
         """Whether the other engine has a recorded answer to a call that is not scripted."""
         return action.tool not in self.script.tools and self.rest.holds(action)
+
+    async def witness(self, request: Request, observation: Observation) -> None:
+        """Leave it to the other engine."""
+        await self.rest.witness(request, observation)
 
     async def predict(self, request: Request) -> Prediction:
         """Play the steps of a scripted tool."""

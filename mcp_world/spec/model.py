@@ -12,6 +12,7 @@ from mcp_world.spec.cassette import Call
 from mcp_world.spec.dialect import Dialect
 from mcp_world.spec.schema import Schema, SchemaError
 from mcp_world.spec.script import NOTHING, Script
+from mcp_world.spec.shapes import Shape, learn_shapes
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +141,11 @@ class ServerSpec:
     def recorded(self) -> dict[bytes, Call]:
         """Recorded requests other than tool calls, by what they ask; of several, the last."""
         return {call.key: call for call in self.examples if call.method != "tools/call"}
+
+    @cached_property
+    def shapes(self) -> dict[str, Shape]:
+        """What the examples show of each tool's answers."""
+        return learn_shapes(self.examples)
 
     def to_json(self) -> dict[str, Json]:
         """The spec in the layout that `capture` writes."""

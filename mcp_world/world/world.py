@@ -118,6 +118,26 @@ class World:
             self._lock.release()
         return observation
 
+    async def witness(self, action: Action, observation: Observation) -> None:
+        """Take a step that really happened elsewhere: its observation is the true one, and the engine learns from it.
+
+        Args:
+            action: The call.
+            observation: What was really observed.
+        """
+        async with self._lock:
+            number = len(self.steps) + 1
+            self.ledger.begin(number)
+            tool = self.spec.by_name.get(action.tool)
+            if tool is not None:
+                await self.engine.witness(self._request(tool, action, [], 0), observation)
+            self.ledger.commit()
+            step = Step(number, action, observation, observation, "witness", 0, LATEST, self.clock.text, 0)
+            if self.journal is not None:
+                await self._write(self.journal, step)
+            self.steps.append(step)
+            self.clock.tick()
+
     async def _observe(self, action: Action) -> tuple[Observation, str, int]:
         """Check the arguments, predict, verify; gives the observation, who made it, and the number of predictions."""
         tool = self.spec.by_name.get(action.tool)

@@ -15,6 +15,7 @@ from mcp_world.engines.procedural.call import Outcome
 from mcp_world.engines.procedural.fabricate import MISSING, Fabricator, Source
 from mcp_world.engines.procedural.heights import Unsatisfiable
 from mcp_world.engines.procedural.layout import Layout
+from mcp_world.engines.procedural.learned import Learned, missing
 from mcp_world.engines.procedural.model import Model, Plan, schema_for
 from mcp_world.engines.procedural.names import plural, spoken, words
 from mcp_world.engines.procedural.population import Population, state
@@ -51,6 +52,7 @@ class ProceduralEngine:
 
     def __init__(self, spec: ServerSpec, locale: str = "en_US") -> None:
         self.model = Model(spec, Values(locale))
+        self.learned = Learned(spec)
         self._inferred: dict[str, Fabricator] = {}
 
     def state(self, ledger: Ledger, facts: Facts) -> None:
@@ -65,6 +67,16 @@ class ProceduralEngine:
         """Never: answers are made, not kept."""
         return False
 
+    async def witness(self, request: Request, observation: Observation) -> None:
+        """Do to the ledger what the call did; what it could not find is not there."""
+        reading = self.model.plans[request.tool.name].reading
+        id = request.action.arguments.get(reading.id_arg) if reading.id_arg else None
+        if observation.is_error:
+            if isinstance(id, str) and missing(observation.text):
+                request.ledger.mark(("absent", id))
+            return
+        self.answer(request)
+
     async def predict(self, request: Request) -> Prediction:
         """Answer one request; never raises for what an agent sends."""
         return Prediction(self.answer(request), self.name)
@@ -77,13 +89,17 @@ class ProceduralEngine:
             return Observation.failure(
                 f"Internal error: no result for {request.tool.name} can conform to its outputSchema ({plan.problem})"
             )
+        if self.learned:
+            known = self.learned.again(request, self.model.plans)
+            if known is not None:
+                return known
         population = Population(self.model, request.ledger, request.seed, request.start, request.now)
         projector = Projector(self.model, population)
         try:
             outcome = operations.perform(plan, dict(request.action.arguments), population, projector)
             return self._observe(plan, request, outcome, projector)
         except Refusal as refusal:
-            return say(refusal, request.tool.name, dialect)
+            return self.learned.failure(request, refusal) or say(refusal, request.tool.name, dialect)
         except Unsatisfiable as error:
             return Observation.failure(
                 f"Internal error: no result for {request.tool.name} can conform to its outputSchema ({error})"
@@ -93,9 +109,22 @@ class ProceduralEngine:
         for entity in (*outcome.items, *([outcome.entity] if outcome.entity is not None else [])):
             if entity.deleted is None:
                 request.ledger.show(entity)
-        if plan.output is None:
+        if self.learned and not _certain(outcome):
+            failed = self.learned.known_failure(request)
+            if failed is not None:
+                return failed
+        value = MISSING if plan.output is None else _Rendering(plan, request, outcome, projector).value()
+        if self.learned:
+            wrapped = _wrapped(plan, value)
+            if isinstance(value, dict) and not wrapped:
+                value = self.learned.constants(plan.tool.name, value, request)
+            result = self.learned.success(request, value, wrapped=wrapped)
+            if result is not None:
+                return Observation(result)
+        if plan.tool.output is None:
+            if plan.output is not None:
+                return _result(self.learned.voice.write(value), MISSING, request.spec.dialect)
             return _result(self._text(plan, request, outcome, projector), MISSING, request.spec.dialect)
-        value = _Rendering(plan, request, outcome, projector).value()
         return _result(pretty(value), value, request.spec.dialect)
 
     def _text(self, plan: Plan, request: Request, outcome: Outcome, projector: Projector) -> str:
@@ -119,10 +148,24 @@ class ProceduralEngine:
             out: Json = {plural(plan.kind.noun) or "items": shown, "total_count": outcome.total}
             if outcome.next_offset is not None and reading.cursor:
                 out["next_cursor"] = cursor_for(outcome.next_offset)
-            return pretty(out if reading.limit or reading.page or reading.cursor or reading.offset else shown)
+            paged = reading.limit or reading.page or reading.cursor or reading.offset
+            return self.learned.voice.write(out if paged else shown)
         if outcome.entity is None:
             return f"{_cap(noun)}: done"
-        return pretty(_inferred(outcome.entity, projector.show(outcome.entity, node, fabricator)))
+        return self.learned.voice.write(_inferred(outcome.entity, projector.show(outcome.entity, node, fabricator)))
+
+
+def _certain(outcome: Outcome) -> bool:
+    """Whether what a call came to rests on something that was stated or made, rather than taken to be there."""
+    return bool(outcome.items) or (outcome.entity is not None and outcome.entity.origin != "found")
+
+
+def _wrapped(plan: Plan, value: Json) -> str:
+    """The member that wraps a text, where structured content is nothing else; an empty string where it is more."""
+    if plan.tool.output is None or not isinstance(value, dict) or len(value) != 1:
+        return ""
+    ((name, inner),) = value.items()
+    return name if isinstance(inner, str) else ""
 
 
 class _Rendering:

@@ -15,7 +15,7 @@ from mcp_world.engines.procedural.reading import ABBREVIATIONS, Reading, is_natu
 from mcp_world.engines.procedural.values import Values
 from mcp_world.spec.flatten import types_of
 from mcp_world.spec.model import ServerSpec, Tool
-from mcp_world.spec.schema import Schema
+from mcp_world.spec.schema import Schema, SchemaError
 
 _ASPECTS = (
     "profile", "status", "content", "info", "detail", "summary", "stat", "text", "history", "body", "metadata",
@@ -185,6 +185,8 @@ class Model:
                     reading.verb = "call"  # it answers with something else than a list of things
             except Unsatisfiable as error:
                 problem = str(error)
+        elif "outputSchema" not in tool.raw and tool.name in self.spec.shapes:
+            output, layout = self._learned(tool, reading)
         elif "outputSchema" in tool.raw:
             problem = tool.problems[0].reason if tool.problems else "its outputSchema is unusable"
         if reading.verb in ("list", "search"):
@@ -200,6 +202,18 @@ class Model:
         kind.parents.update(parents)
         self.plans[tool.name] = Plan(tool, reading, kind, parents, output, layout, problem)
         self._learn(kind, tool, reading, output, layout)
+
+    def _learned(self, tool: Tool, reading: Reading) -> tuple[Fabricator | None, Layout]:
+        """The fabricator and the layout of what a tool's examples hold as text, or none where they hold no data."""
+        schema = self.spec.shapes[tool.name].schema
+        if schema is None:
+            return None, Layout("none")
+        try:
+            output = Fabricator(Schema(schema), self.values)
+            output.root(0, now=_TRIAL)
+        except (Unsatisfiable, SchemaError):
+            return None, Layout("none")
+        return output, layout_of(output.flattener, output.schema.checked, reading)
 
     def _learn(self, kind: Kind, tool: Tool, reading: Reading, output: Fabricator | None, layout: Layout) -> None:
         """Take the fields of a kind from a result, then from the arguments that carry them."""

@@ -83,7 +83,7 @@ class Population:
         for entity in found:
             if entity.deleted is None:
                 return entity
-        if found or self.closed(kind, scope) or not may_be(kind, id):
+        if found or self.closed(kind, scope) or not may_be(kind, id) or self.ledger.marked(("absent", str(id))):
             return None
         if not kind.natural:
             self._fill(kind, scope)

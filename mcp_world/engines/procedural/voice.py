@@ -8,27 +8,38 @@ from mcp_world.spec.dialect import Dialect
 
 
 class Refusal(Exception):
-    """The service refuses; the message is for the agent."""
+    """The service refuses; the message is for the agent.
+
+    Args:
+        message: In our own words.
+        kind: Why: `missing`, `exists`, `already` or `cursor`.
+        id: What was asked for.
+    """
+
+    def __init__(self, message: str, kind: str, id: Json) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.id = id
 
 
 def not_found(kind: str, id: Json) -> Refusal:
     """There is no such thing."""
-    return Refusal(f"{_title(kind)} not found: {id}")
+    return Refusal(f"{_title(kind)} not found: {id}", "missing", id)
 
 
 def exists(kind: str, id: Json) -> Refusal:
     """There is one of this name already."""
-    return Refusal(f"{_title(kind)} already exists: {id}")
+    return Refusal(f"{_title(kind)} already exists: {id}", "exists", id)
 
 
 def already(kind: str, id: Json, state: str) -> Refusal:
     """It is in that state, and cannot be brought there again."""
-    return Refusal(f"{_title(kind)} {id} is already {state}")
+    return Refusal(f"{_title(kind)} {id} is already {state}", "already", id)
 
 
 def bad_cursor(cursor: str) -> Refusal:
     """A cursor that was never given out."""
-    return Refusal(f"Invalid cursor: {cursor}")
+    return Refusal(f"Invalid cursor: {cursor}", "cursor", cursor)
 
 
 def say(refusal: Refusal, tool: str, dialect: Dialect) -> Observation:
