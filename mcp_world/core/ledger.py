@@ -80,7 +80,7 @@ def fits(own: Mapping[str, Json], scope: Mapping[str, Json]) -> bool:
 class Ledger:
     """Entities by kind, scope and id. Changes between `begin` and `commit` can be rolled back as one."""
 
-    __slots__ = ("_by_id", "_counters", "_groups", "_marks", "_number", "_undo", "step", "version")
+    __slots__ = ("__weakref__", "_by_id", "_counters", "_groups", "_marks", "_number", "_undo", "step", "version")
 
     def __init__(self) -> None:
         self._groups: dict[str, dict[str, _Group]] = {}

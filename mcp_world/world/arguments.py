@@ -14,6 +14,7 @@ from mcp_world.core.types import Json, Observation, RpcError
 from mcp_world.spec.dialect import Dialect
 from mcp_world.spec.model import Tool
 
+METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 _PYDANTIC_DOCS = "https://errors.pydantic.dev/2.14/v"
 _ZOD_TYPES = {
@@ -36,6 +37,16 @@ def unknown_tool(name: str, dialect: Dialect) -> Observation:
     if dialect is Dialect.PYTHON_V1:
         return Observation.failure(f"Unknown tool: {name}")
     return Observation(error=RpcError(INVALID_PARAMS, f"Unknown tool: {name}"))
+
+
+def as_task_only(tool: Tool) -> Observation | None:
+    """The refusal of a tool that only runs as a task (MCP 2025-11-25, tasks, `execution.taskSupport`), in the SDK's words."""
+    execution = tool.raw.get("execution")
+    if not isinstance(execution, dict) or execution.get("taskSupport") != "required":
+        return None
+    return Observation.failure(
+        f"MCP error {METHOD_NOT_FOUND}: Tool {tool.name} requires task augmentation (taskSupport: 'required')"
+    )
 
 
 def check(tool: Tool, arguments: Mapping[str, Json], dialect: Dialect) -> Observation | None:

@@ -143,7 +143,8 @@ class World:
         tool = self.spec.by_name.get(action.tool)
         if tool is None:
             return arguments.unknown_tool(action.tool, self.spec.dialect), "arguments", 0
-        refusal = arguments.check(tool, action.arguments, self.spec.dialect)
+        refusal = None if self.engine.talks(tool.name) else arguments.as_task_only(tool)
+        refusal = refusal or arguments.check(tool, action.arguments, self.spec.dialect)
         if refusal is not None and not self.engine.holds(action):
             return refusal, "arguments", 0
         violations: list[Violation] = []

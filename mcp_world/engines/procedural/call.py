@@ -24,6 +24,8 @@ class Outcome:
     limit: int | None = None
     page: int = 1
     next_offset: int | None = None
+    records: list[Json] | None = None
+    """Items that are no things of their own."""
 
 
 class Call:

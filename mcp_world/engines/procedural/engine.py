@@ -10,12 +10,13 @@ from mcp_world.core.ledger import Entity, Ledger
 from mcp_world.core.seed import digest
 from mcp_world.core.types import Action, Json, Observation, Prediction
 from mcp_world.engines.contract import Facts, Request
-from mcp_world.engines.procedural import operations
+from mcp_world.engines.procedural import members, operations, sql
 from mcp_world.engines.procedural.call import Outcome
+from mcp_world.engines.procedural.composite import absorb, compose, take
 from mcp_world.engines.procedural.fabricate import MISSING, Fabricator, Source
 from mcp_world.engines.procedural.heights import Unsatisfiable
 from mcp_world.engines.procedural.layout import Layout
-from mcp_world.engines.procedural.learned import Learned, missing
+from mcp_world.engines.procedural.learned import Learned, failed, missing
 from mcp_world.engines.procedural.model import Model, Plan, schema_for
 from mcp_world.engines.procedural.names import plural, spoken, words
 from mcp_world.engines.procedural.population import Population, state
@@ -53,6 +54,8 @@ class ProceduralEngine:
     def __init__(self, spec: ServerSpec, locale: str = "en_US") -> None:
         self.model = Model(spec, Values(locale))
         self.learned = Learned(spec)
+        found = {name: members.membership(p, self.model.kinds, self.model.made) for name, p in self.model.plans.items()}
+        self._memberships = {name: how for name, how in found.items() if how is not None}
         self._inferred: dict[str, Fabricator] = {}
 
     def state(self, ledger: Ledger, facts: Facts) -> None:
@@ -71,11 +74,25 @@ class ProceduralEngine:
         """Do to the ledger what the call did; what it could not find is not there."""
         reading = self.model.plans[request.tool.name].reading
         id = request.action.arguments.get(reading.id_arg) if reading.id_arg else None
-        if observation.is_error:
+        if observation.is_error or failed(observation.text):
             if isinstance(id, str) and missing(observation.text):
                 request.ledger.mark(("absent", id))
             return
         self.answer(request)
+        self._absorb(request, observation)
+
+    def _absorb(self, request: Request, observation: Observation) -> None:
+        """Take the things that a true observation showed into the ledger."""
+        plan = self.model.plans[request.tool.name]
+        value = observation.structured
+        population = Population(self.model, request.ledger, request.seed, request.start, request.now)
+        if plan.lists and isinstance(value, dict):
+            absorb(plan, value, population, whole=not request.action.arguments)
+        elif plan.reading.verb == "create" and plan.kind.name in self.model.made and plan.layout.shape == "items":
+            for key in plan.layout.path:
+                value = value.get(key) if isinstance(value, dict) else None
+            if isinstance(value, list) and plan.tool.name not in self._memberships:
+                take(plan.kind, value, population)
 
     async def predict(self, request: Request) -> Prediction:
         """Answer one request; never raises for what an agent sends."""
@@ -93,10 +110,23 @@ class ProceduralEngine:
             known = self.learned.again(request, self.model.plans)
             if known is not None:
                 return known
+        if self.learned and plan.tool.output is None:
+            table = self._sql(plan, request)
+            if table is not None:
+                return table
         population = Population(self.model, request.ledger, request.seed, request.start, request.now)
         projector = Projector(self.model, population)
         try:
-            outcome = operations.perform(plan, dict(request.action.arguments), population, projector)
+            how = self._memberships.get(plan.tool.name)
+            if how is not None:
+                return self._changed(
+                    plan, request, members.change(how, request.action.arguments, population), projector
+                )
+            outcome = (
+                Outcome(many=True)
+                if plan.lists
+                else operations.perform(plan, dict(request.action.arguments), population, projector)
+            )
             return self._observe(plan, request, outcome, projector)
         except Refusal as refusal:
             return self.learned.failure(request, refusal) or say(refusal, request.tool.name, dialect)
@@ -105,14 +135,55 @@ class ProceduralEngine:
                 f"Internal error: no result for {request.tool.name} can conform to its outputSchema ({error})"
             )
 
+    def _changed(
+        self, plan: Plan, request: Request, done: list[tuple[Entity, list[Json]]], projector: Projector
+    ) -> Observation:
+        """The answer of a tool that changed lists of things: what was really put in, by thing, where it is asked for."""
+        how = self._memberships[plan.tool.name]
+        layout = plan.layout
+        outcome = Outcome(many=True, total=len(done))
+        if layout.shape != "items" or plan.output is None:
+            return self._observe(plan, request, outcome, projector)
+        node = plan.output.flattener.flat(layout.node)
+        texts = next(
+            (
+                n
+                for n, i in (node.get("properties") or {}).items()
+                if "array" in types_of(plan.output.flattener.flat(i))
+            ),
+            how.texts,
+        )
+        outcome.records = [{how.owner: entity.id, texts: given} for entity, given in done]
+        return self._observe(plan, request, outcome, projector)
+
+    def _sql(self, plan: Plan, request: Request) -> Observation | None:
+        """The answer of a tool that takes SQL, or speaks of tables that such tools made; None for other tools."""
+        arguments = request.action.arguments
+        try:
+            statement = sql.statement_of(plan, arguments, request.ledger) or sql.table_asked(
+                plan, arguments, request.ledger
+            )
+            if statement is None:
+                return None
+            table = sql.run(statement, request.ledger)
+        except Refusal as refusal:
+            return self.learned.failure(request, refusal) or say(refusal, request.tool.name, request.spec.dialect)
+        value: Json = table.rows if table.changed < 0 else self.learned.changed(request.tool.name, table.changed)
+        result = self.learned.success(request, value)
+        return (
+            Observation(result)
+            if result is not None
+            else _result(self.learned.voice.write(value), MISSING, request.spec.dialect)
+        )
+
     def _observe(self, plan: Plan, request: Request, outcome: Outcome, projector: Projector) -> Observation:
         for entity in (*outcome.items, *([outcome.entity] if outcome.entity is not None else [])):
             if entity.deleted is None:
                 request.ledger.show(entity)
         if self.learned and not _certain(outcome):
-            failed = self.learned.known_failure(request)
-            if failed is not None:
-                return failed
+            recorded = self.learned.known_failure(request)
+            if recorded is not None:
+                return recorded
         value = MISSING if plan.output is None else _Rendering(plan, request, outcome, projector).value()
         if self.learned:
             wrapped = _wrapped(plan, value)
@@ -121,11 +192,13 @@ class ProceduralEngine:
             result = self.learned.success(request, value, wrapped=wrapped)
             if result is not None:
                 return Observation(result)
+            if wrapped and isinstance(value, dict):
+                return _result(str(value[wrapped]), value, request.spec.dialect)
         if plan.tool.output is None:
             if plan.output is not None:
                 return _result(self.learned.voice.write(value), MISSING, request.spec.dialect)
             return _result(self._text(plan, request, outcome, projector), MISSING, request.spec.dialect)
-        return _result(pretty(value), value, request.spec.dialect)
+        return _result(self.learned.text(value), value, request.spec.dialect)
 
     def _text(self, plan: Plan, request: Request, outcome: Outcome, projector: Projector) -> str:
         """The answer of a tool that has no outputSchema: JSON for what is read, a sentence for what is done."""
@@ -137,6 +210,8 @@ class ProceduralEngine:
         if reading.verb == "delete":
             gone = outcome.items or ([outcome.entity] if outcome.entity else [])
             return f"{_cap(noun)} {', '.join(str(e.id) for e in gone)} {_past(reading.word)} successfully"
+        if self.learned.speaks and reading.writes:
+            return f"{_cap(noun)} {_past(reading.word)} successfully"
         fabricator = self._inferred.get(plan.kind.name)
         if fabricator is None:
             fabricator = self._inferred[plan.kind.name] = Fabricator(schema_for(plan.kind), self.model.values)
@@ -185,6 +260,14 @@ class _Rendering:
     def value(self) -> Json:
         """The result, with everything known in its place; a purely fabricated one where that would not be valid."""
         layout, outcome = self.plan.layout, self.outcome
+        if self.plan.lists:
+            lists = compose(self.plan, self.arguments, self.projector.population, self.projector)
+            return self.fabricator.root(
+                self.key(),
+                now=self.request.now,
+                kind=self.plan.kind.noun,
+                source=lambda name, flat: lists.get(name, MISSING),
+            )
         if self.request.attempt == 0:
             if layout.shape == "entity" and not layout.path and outcome.entity is not None:
                 return self.whole_entity(outcome.entity, layout)
@@ -261,6 +344,8 @@ class _Rendering:
                 self.plan.kind.noun,
                 _given(self.source(path[1:], attempt)),
             )
+        if layout.shape == "items" and outcome.records is not None:
+            return outcome.records
         if layout.shape == "items":
             shown = [self.projector.show(entity, layout.node, self.fabricator) for entity in outcome.items]
             if attempt:

@@ -10,7 +10,9 @@ from mcp_world.core.types import Json, Observation
 from mcp_world.engines.contract import Past, Request
 from mcp_world.engines.procedural.fabricate import MISSING
 from mcp_world.engines.procedural.model import Plan
+from mcp_world.engines.procedural.sql import is_statement
 from mcp_world.engines.procedural.voice import Refusal
+from mcp_world.spec.formats import format_of
 from mcp_world.spec.model import ServerSpec
 from mcp_world.spec.shapes import Shape, Style, Variant, voice_of
 from mcp_world.spec.template import Slot, Template, facts_of
@@ -21,7 +23,7 @@ _WORDING = {
     ),
     "exists": re.compile(r"(?i)already|exists|duplicate|unique constraint|EEXIST|conflict"),
 }
-_FAILURE = re.compile(r"(?i)\berror\b|not found|fail|denied|invalid|not allowed")
+_FAILURE = re.compile(r"(?i)[^\n]{0,60}(?:\berror\b|not found|fail|denied|invalid|not allowed)")
 
 
 class Learned:
@@ -34,6 +36,11 @@ class Learned:
     def __init__(self, spec: ServerSpec) -> None:
         self.shapes: Mapping[str, Shape] = spec.shapes
         self.voice: Style = voice_of(self.shapes.values()) or Style()
+        structured = [shape for shape in self.shapes.values() if shape.beside is not None]
+        self._shows_parts = sum(bool(shape.beside) for shape in structured) * 2 > len(structured)
+        texts = [shape.format() for shape in self.shapes.values() if shape.successes and shape.beside is None]
+        self.speaks = texts.count("plain") * 2 > len(texts) > 0
+        self._database_says = _database_says(spec)
         self._failed = {call.key: call for call in spec.examples if call.tool and call.failed and call.result}
         for call in spec.examples:
             if call.tool and not call.failed:
@@ -88,6 +95,17 @@ class Learned:
             result["structuredContent"] = {wrapped: "\n".join(str(b.get("text", "")) for b in blocks)}
         return result
 
+    def text(self, value: Json) -> str:
+        """The text beside structured content of a tool that there are no examples of: what the others show of theirs."""
+        if self._shows_parts and isinstance(value, dict):
+            message = value.get("message")
+            if isinstance(message, str):
+                return message
+            lists = [inner for inner in value.values() if isinstance(inner, list)]
+            if len(lists) == 1:
+                return pretty(lists[0])
+        return pretty(value)
+
     def _beside(self, shape: Shape, value: Json) -> str:
         """The text beside structured content, as the server writes it."""
         part = value
@@ -138,6 +156,10 @@ class Learned:
 
     def failure(self, request: Request, refusal: Refusal) -> Observation | None:
         """A refusal in the words of the server: this tool's, else another's; None where none fits."""
+        if refusal.kind == "statement":
+            return self._statement_failure(request, str(refusal))
+        if refusal.kind == "sql":
+            return self._sql_failure(request, str(refusal))
         wording = _WORDING.get(refusal.kind)
         if wording is None:
             return None
@@ -155,6 +177,57 @@ class Learned:
                     kept = {key: inner for key, inner in result.items() if key != "structuredContent"}
                     return Observation({**kept, "content": _text_block(result, text)})
         return None
+
+    def _statement_failure(self, request: Request, message: str) -> Observation:
+        """A statement of the wrong kind, refused as before."""
+        own = self.shapes.get(request.tool.name)
+        for variant in (*own.failures, *own.successes) if own is not None else ():
+            template = variant.blocks[0] if variant.blocks else None
+            text = None if template is None else template.fill(facts_of(request.action.arguments, 0))
+            if text is not None and failed(text) and re.search(r"(?i)allow|only", text):
+                return Observation(
+                    {**(variant.last.result or {}), "content": _text_block(variant.last.result or {}, text)}
+                )
+        result = self._database_says[1] if self._database_says is not None else {"isError": True}
+        return Observation({**result, "content": _text_block(result, f"Error: {message}")})
+
+    def _sql_failure(self, request: Request, message: str) -> Observation | None:
+        """A database's message, led in as it was when other statements failed; None where none did."""
+        if self._database_says is None:
+            return None
+        lead, result = self._database_says
+        return Observation({**result, "content": _text_block(result, lead + message)})
+
+    def changed(self, tool: str, rows: int) -> Json:
+        """How a tool says that so many rows were changed: as it did before, with another number."""
+        shape = self.shapes.get(tool)
+        data = [value for variant in (shape.successes if shape else ()) for value in variant.data]
+        return _with_number(data[-1], rows) if data else [{"affected_rows": rows}]
+
+
+def _database_says(spec: ServerSpec) -> tuple[str, dict[str, Json]] | None:
+    """What leads a database's message in, and the rest of such a result; None where no statement failed."""
+    for call in spec.examples:
+        taken = any(isinstance(value, str) and is_statement(value) for value in call.arguments.values())
+        text = "".join(str(block.get("text", "")) for block in (call.result or {}).get("content") or [])
+        lead = re.match(r"[^:\n]{0,60}?[Ee]rror[^:\n]{0,20}: ", text)
+        if taken and lead is not None and call.result is not None:
+            return lead.group(), {k: v for k, v in call.result.items() if k != "structuredContent"}
+    return None
+
+
+def _with_number(value: Json, number: int) -> Json:
+    """A value with its one number replaced."""
+    if isinstance(value, dict):
+        return {key: _with_number(inner, number) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_with_number(inner, number) for inner in value]
+    return number if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def failed(text: str) -> bool:
+    """Whether a short text says that something failed, as servers do that report failures as success."""
+    return len(text) < 400 and format_of(text) == "plain" and _FAILURE.match(text.lstrip()) is not None
 
 
 def missing(text: str) -> bool:

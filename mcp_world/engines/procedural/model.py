@@ -118,6 +118,8 @@ class Plan:
     """Why no valid result can be made, or empty."""
     marks: dict[str, dict[str, Any]] | None = None
     """Properties of a thing's result that speak of the call (`deleted: true`); found at the first one."""
+    lists: dict[str, Kind] = field(default_factory=dict)
+    """Properties of a composite result that list things of another kind."""
 
 
 class Model:
@@ -138,6 +140,9 @@ class Model:
             groups.setdefault(tool.group, []).append(tool)
         for group, tools in groups.items():
             self._group(group, tools)
+        self.made = frozenset(plan.kind.name for plan in self.plans.values() if plan.reading.verb == "create")
+        for plan in self.plans.values():
+            plan.lists = self._lists(plan)
         for kind in self.kinds.values():
             self._identify(kind)
             self._count(kind)
@@ -214,6 +219,19 @@ class Model:
         except (Unsatisfiable, SchemaError):
             return None, Layout("none")
         return output, layout_of(output.flattener, output.schema.checked, reading)
+
+    def _lists(self, plan: Plan) -> dict[str, Kind]:
+        """What a composite result lists: kinds that other tools make, where the tool's own is none of them."""
+        if plan.output is None or plan.reading.writes or plan.kind.name in self.made or plan.reading.id_arg:
+            return {}
+        properties = plan.output.flattener.flat(plan.output.schema.checked).get("properties") or {}
+        prefix = plan.kind.name.rsplit(".", 1)[0] + "." if "." in plan.kind.name else ""
+        out: dict[str, Kind] = {}
+        for name, node in properties.items():
+            kind = self.kinds.get(prefix + kind_of(name))
+            if "array" in types_of(plan.output.flattener.flat(node)) and kind is not None and kind.name in self.made:
+                out[name] = kind
+        return out
 
     def _learn(self, kind: Kind, tool: Tool, reading: Reading, output: Fabricator | None, layout: Layout) -> None:
         """Take the fields of a kind from a result, then from the arguments that carry them."""

@@ -8,6 +8,7 @@ from mcp_world.core.clock import iso
 from mcp_world.core.ledger import Entity, fits
 from mcp_world.core.types import Json
 from mcp_world.engines.procedural.call import Call, Outcome
+from mcp_world.engines.procedural.composite import find
 from mcp_world.engines.procedural.listing import Listing
 from mcp_world.engines.procedural.model import Plan
 from mcp_world.engines.procedural.names import words
@@ -303,7 +304,9 @@ class _Things(Call):
                 ledger.set(found[0], {**fields, **self._touched(fields, found[0])})
                 return found[0]
             return self.population.make(self.kind, id, scope, fields)
-        entity = self.population.locate(self.kind, id, scope) if id is not None else None
+        entity = (
+            self.population.locate(self.kind, id, scope) if id is not None else find(self.kind, item, self.population)
+        )
         if entity is None:
             raise not_found(self.kind.name, id if id is not None else next(iter(item.values()), ""))
         if self.reading.verb == "delete":
