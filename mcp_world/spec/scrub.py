@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from mcp_world.core.errors import BadInput
 from mcp_world.core.types import Json
@@ -113,9 +114,12 @@ class Scrubber:
             if value in text:
                 text = text.replace(value, self._found(kind, path))
         for kind, pattern in self._patterns:
-            while (found := pattern.search(text)) is not None and found.group():
-                text = text[: found.start()] + self._found(kind, path) + text[found.end() :]
+            if pattern.search(text):
+                text = pattern.sub(partial(self._replaced, kind, path), text)
         return text
+
+    def _replaced(self, kind: str, path: str, found: re.Match[str]) -> str:
+        return self._found(kind, path) if found.group() else ""
 
     def _found(self, kind: str, path: str) -> str:
         finding = self.findings.setdefault(kind, Finding(kind, 0, path))
