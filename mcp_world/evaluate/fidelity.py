@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from mcp_world.core.types import Action, Json, Observation
+from mcp_world.core.types import Action, Json, Observation, RpcError
+from mcp_world.engines import engine_for
 from mcp_world.spec.cassette import Call
 from mcp_world.spec.formats import find_json, format_of, parse_json, parse_python
 from mcp_world.spec.model import ServerSpec
@@ -40,22 +41,21 @@ class Score:
     predicted: Observation
 
 
-async def online(spec: ServerSpec, calls: list[Call], first: int, *, engine: str = "procedural") -> list[Score]:
-    """Predict each call from `first` on, with the calls before it as examples and as the world's true history.
+async def online(
+    spec: ServerSpec, calls: list[Call], first: int, *, engine: str = "procedural", taught: bool = True
+) -> list[Score]:
+    """Predict each call from `first` on, with the calls before it as the world's true history.
 
     Args:
         spec: The server, without examples of this session.
         calls: The tool calls of one session.
         first: Index of the first call that is predicted.
         engine: What predicts.
+        taught: Whether the calls before are examples too, that the engine learns from.
     """
-    from dataclasses import replace
-
-    from mcp_world.engines import engine_for
-
     scores: list[Score] = []
     for at in range(first, len(calls)):
-        known = replace(spec, examples=(*spec.examples, *calls[:at]))
+        known = replace(spec, examples=(*spec.examples, *calls[:at])) if taught else spec
         world = World(known, engine=engine_for(known, engine))
         for past in calls[:at]:
             await world.witness(action_of(past), observation_of(past))
@@ -73,8 +73,6 @@ def action_of(call: Call) -> Action:
 
 def observation_of(call: Call) -> Observation:
     """Its recorded answer as an observation."""
-    from mcp_world.core.types import RpcError
-
     if call.error is not None:
         return Observation(error=RpcError(call.error["code"], str(call.error["message"]), call.error.get("data")))
     return Observation(call.result)

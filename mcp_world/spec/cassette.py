@@ -102,14 +102,17 @@ class Cassette:
     answers: list[tuple[str, dict[str, Json]]] = field(default_factory=list)
 
     def spec(self) -> dict[str, Json] | None:
-        """The server as the session shows it, in the layout that `capture` writes; None where its tools were not listed."""
-        found: dict[str, list[Json]] = {key: [] for key in _LISTS.values()}
+        """The server as the session shows it, in the layout that `capture` writes; None where its tools were not listed.
+
+        A list that nobody asked for is None.
+        """
+        found: dict[str, list[Json] | None] = dict.fromkeys(_LISTS.values())
         pages: set[bytes] = set()
         for call in self.calls:
             key = _LISTS.get(call.method)
             if key is not None and call.result is not None and call.key not in pages:
                 pages.add(call.key)
-                found[key].extend(call.result.get(key) or [])
+                found[key] = [*(found[key] or []), *(call.result.get(key) or [])]
         if not found["tools"]:
             return None
         info = self.hello.get("serverInfo") or (self.hello.get("_meta") or {}).get("io.modelcontextprotocol/serverInfo")

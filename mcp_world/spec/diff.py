@@ -64,6 +64,8 @@ def compare_specs(before: Mapping[str, Json], after: Mapping[str, Json]) -> list
     for key in ("serverInfo", "capabilities", "instructions"):
         changes += _changed("server", key, before.get(key), after.get(key), frozenset())
     for key, what, name in _LISTS:
+        if before.get(key) is None or after.get(key) is None:
+            continue  # one side did not ask
         old = {entry.get(name): entry for entry in before.get(key) or () if isinstance(entry, dict)}
         new = {entry.get(name): entry for entry in after.get(key) or () if isinstance(entry, dict)}
         changes += [Change(what, str(one), "removed", before=old[one]) for one in old if one not in new]

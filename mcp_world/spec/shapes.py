@@ -66,6 +66,11 @@ class Variant:
     before: str = ""
     after: str = ""
 
+    @property
+    def text(self) -> str:
+        """The text of the latest example."""
+        return _text_of(self.last.result or {})
+
     def merge(self, other: Variant) -> None:
         """Take another example of the same kind in."""
         self.count += other.count
@@ -113,7 +118,7 @@ class Shape:
         variant = self.successes[0]
         if variant.style is not None:
             return "prose with json" if variant.before or variant.after else variant.style.format
-        return format_of(_text_of(variant.last.result or {}))
+        return format_of(variant.text)
 
 
 def learn_shapes(calls: Iterable[Call]) -> dict[str, Shape]:

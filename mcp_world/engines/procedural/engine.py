@@ -169,7 +169,7 @@ class ProceduralEngine:
         except Refusal as refusal:
             return self.learned.failure(request, refusal) or say(refusal, request.tool.name, request.spec.dialect)
         value: Json = table.rows if table.changed < 0 else self.learned.changed(request.tool.name, table.changed)
-        result = self.learned.success(request, value)
+        result = self.learned.success(request, value, data=True)
         return (
             Observation(result)
             if result is not None

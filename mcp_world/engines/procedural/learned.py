@@ -62,17 +62,24 @@ class Learned:
                 return None
         return None
 
-    def success(self, request: Request, value: Json, *, wrapped: str = "") -> dict[str, Json] | None:
+    def success(
+        self, request: Request, value: Json, *, wrapped: str = "", data: bool = False
+    ) -> dict[str, Json] | None:
         """The result of a call that succeeds, or None where nothing was learned for it.
 
         Args:
             request: What is answered.
             value: The data of the answer, or MISSING where it is a text.
             wrapped: The one string member of the structured content, where that is all there is of it.
+            data: Whether the answer is data for certain, so that a kind of answer that is none does not serve.
         """
         shape = self.shapes.get(request.tool.name)
-        variant = None if shape is None else _nearest(shape.successes, request.action.arguments)
-        if shape is None or variant is None:
+        if shape is None:
+            return None
+        found = [variant for variant in shape.successes if variant.style is not None or not data]
+        found = [variant for variant in found if not failed(variant.text)] or found
+        variant = _nearest(found, request.action.arguments)
+        if variant is None:
             return None
         facts = facts_of(request.action.arguments, _calls(request.history, request.tool.name))
         result: dict[str, Json] = {key: inner for key, inner in (variant.last.result or {}).items() if key != "_meta"}

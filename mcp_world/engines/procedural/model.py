@@ -11,7 +11,7 @@ from mcp_world.engines.procedural.fabricate import Fabricator
 from mcp_world.engines.procedural.heights import Unsatisfiable
 from mcp_world.engines.procedural.layout import Layout, layout_of
 from mcp_world.engines.procedural.names import kind_of, plural, words
-from mcp_world.engines.procedural.reading import ABBREVIATIONS, Reading, is_natural, read, role_name
+from mcp_world.engines.procedural.reading import ABBREVIATIONS, Reading, is_natural, is_verb, read, role_name
 from mcp_world.engines.procedural.values import Values
 from mcp_world.spec.flatten import types_of
 from mcp_world.spec.model import ServerSpec, Tool
@@ -393,7 +393,7 @@ def _set_a_field(reading: Reading, nouns: set[str]) -> None:
 
 
 def _common_prefix(tools: list[Tool]) -> tuple[str, ...]:
-    """Words that every tool's name begins with."""
+    """Words that every tool's name begins with, before what it does."""
     if len(tools) < 2:
         return ()
     names = [words(tool.own_name) for tool in tools]
@@ -403,6 +403,7 @@ def _common_prefix(tools: list[Tool]) -> tuple[str, ...]:
         while size < min(len(prefix), len(name)) and prefix[size] == name[size]:
             size += 1
         prefix = prefix[:size]
+    prefix = prefix[: next((at for at, word in enumerate(prefix) if is_verb(word)), len(prefix))]
     return prefix if all(len(name) > len(prefix) for name in names) else prefix[:-1]
 
 

@@ -30,6 +30,12 @@ _VERBS: dict[str, Verb] = {
                      "respond", "terminate", "abort", "expire", "retry", "win", "lose", "cordon", "uncordon", "restore", "suspend"), "act"),
 }  # fmt: skip
 
+
+def is_verb(word: str) -> bool:
+    """Whether a word of a tool's name says what it does, and is no noun at other times."""
+    return word in _VERBS and word not in _NOUNS_TOO
+
+
 _PAST: dict[str, tuple[str, ...]] = {
     "close": ("closed",), "reopen": ("open", "reopened"), "merge": ("merged", "closed"), "approve": ("approved",),
     "cancel": ("cancelled", "canceled"), "archive": ("archived",), "unarchive": ("active", "open"), "complete": ("completed", "done"),
