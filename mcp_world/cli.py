@@ -189,7 +189,11 @@ async def _serve_http(
 
 
 @app.command
-def check(*specs: str, as_json: Annotated[bool, Parameter(name="--json")] = False) -> None:
+def check(
+    *specs: str,
+    cassette: list[Path] | None = None,
+    as_json: Annotated[bool, Parameter(name="--json")] = False,
+) -> None:
     """Say what specs hold: each tool's result shape, where that was learned, and what is wrong.
 
     Exit code 1 where something is wrong, 2 where a file cannot be used at all.
@@ -198,6 +202,8 @@ def check(*specs: str, as_json: Annotated[bool, Parameter(name="--json")] = Fals
     ----------
     specs
         Names of shipped specs, or paths.
+    cassette
+        A recorded session with the real server, to learn shapes from.
     as_json
         Print JSON.
     """
@@ -208,7 +214,8 @@ def check(*specs: str, as_json: Annotated[bool, Parameter(name="--json")] = Fals
         raise BadInput("no spec was given", where="check", do="Name a spec or give a path.")
     wrong = 0
     for name in specs:
-        for spec in load(name):
+        for read in load(name):
+            spec = with_cassettes(read, cassette or [])
             reports = findings(spec)
             plans = ProceduralEngine(spec).model.plans
             problems = [str(p) for p in spec.problems] + [str(p) for r in reports for p in r.problems]
@@ -559,6 +566,75 @@ def _headers(lines: Iterable[str]) -> dict[str, str]:
             raise BadInput("a header has a colon", where="--header", do='Write it like "Authorization: Bearer …".')
         out[name.strip()] = value.strip()
     return out
+
+
+@app.command
+def fidelity(
+    spec: str,
+    *,
+    cassette: list[Path],
+    engine: str = "procedural",
+    first: float = 0.5,
+    cold: bool = False,
+    as_json: Annotated[bool, Parameter(name="--json")] = False,
+) -> None:
+    """Measure how near predicted answers come to a real server's, on a recorded session.
+
+    Each call is predicted with the session's true history before it. Status: success, `isError` or JSON-RPC error.
+    Format: types of blocks and kind of text. Recall: of the values in the true answer that stood in the call or an
+    earlier answer, how many the prediction has.
+
+    Parameters
+    ----------
+    spec
+        The server's spec: a name or a path.
+    cassette
+        A recorded session; of several, each is measured by itself.
+    engine
+        What predicts.
+    first
+        The part of each session that is only history; 0.5 predicts the second half.
+    cold
+        Learn nothing from the calls before.
+    as_json
+        Print JSON.
+    """
+    from mcp_world.evaluate.fidelity import online
+    from mcp_world.spec.cassette import read_cassette
+    from mcp_world.spec.load import load_one
+
+    server = load_one(spec)
+    rows: dict[str, list[Any]] = {}
+    for path in cassette:
+        calls = [call for call in read_cassette(path).calls if call.tool]
+
+        async def run(calls: list[Any] = calls) -> list[Any]:
+            return await online(server, calls, int(len(calls) * first), engine=engine, taught=not cold)
+
+        for score in anyio.run(run):
+            rows.setdefault(score.tool, []).append(score)
+            rows.setdefault("all", []).append(score)
+    rows["all"] = rows.pop("all", [])
+    if as_json:
+        _print_json({
+            name: {
+                "calls": len(scores), "status": sum(s.status for s in scores), "format": sum(s.format for s in scores),
+                "entailed": sum(s.entailed for s in scores), "recalled": sum(s.recalled for s in scores),
+                "missed": [list(s.missed) for s in scores],
+            }
+            for name, scores in rows.items()
+        })  # fmt: skip
+        return
+    table = Table(title=f"{server.name}, {engine}, {'cold' if cold else 'online'}", title_justify="left")
+    for column in ("tool", "calls", "status", "format", "recall of entailed values"):
+        table.add_column(column, justify="left" if column == "tool" else "right")
+    for name, scores in rows.items():
+        entailed, recalled = sum(s.entailed for s in scores), sum(s.recalled for s in scores)
+        table.add_row(
+            name, str(len(scores)), f"{sum(s.status for s in scores)}/{len(scores)}", f"{sum(s.format for s in scores)}/{len(scores)}",
+            f"{recalled / entailed:.3f} ({recalled}/{entailed})" if entailed else "-",
+        )  # fmt: skip
+    _out.print(table)
 
 
 @app.command

@@ -27,13 +27,20 @@ class Report:
 
 def check(spec: ServerSpec) -> list[Report]:
     """The findings of every usable tool, in order; findings about other entries are in `spec.problems`."""
-    return [_report(tool) for tool in spec.tools]
+    return [_report(tool, spec) for tool in spec.tools]
 
 
-def _report(tool: Tool) -> Report:
+def _report(tool: Tool, spec: ServerSpec) -> Report:
     _ = tool.input
     output = tool.output
-    if output is not None:
+    learned = spec.shapes.get(tool.name)
+    if tool.name in spec.script.tools:
+        shape, source = "as written", "script"
+    elif learned is not None and output is None:
+        schema = learned.schema
+        shape = learned.format() if schema is None else f"{learned.format()} {shape_of(schema)}"
+        source = f"{learned.examples} example{'s' if learned.examples != 1 else ''}"
+    elif output is not None:
         shape, source = shape_of(output.checked), "outputSchema"
     elif "outputSchema" in tool.raw:
         shape, source = "none", "unusable outputSchema"
