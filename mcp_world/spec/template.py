@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from mcp_world.core.types import Json
@@ -20,9 +20,11 @@ class Slot:
 
     Args:
         names: Facts of the call that it may be, the likeliest first: `path`, `file of path`, `calls`, …
+        shown: What stood there.
     """
 
     names: tuple[str, ...]
+    shown: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Template:
             if len(left) == len(right) == 1 and isinstance(left[0], Slot) and isinstance(right[0], Slot):
                 common = tuple(name for name in left[0].names if name in right[0].names)
                 if common:
-                    out.append(Slot(common))
+                    out.append(Slot(common, right[0].shown))
                     continue
             out.append(Free((*_samples(left), *_samples(right))))
         return Template(_joined(out))
@@ -120,7 +122,7 @@ def learn(text: str, facts: Mapping[str, str]) -> Template:
     at = 0
     for found in re.finditer(pattern, text):
         parts.append(text[at : found.start()])
-        parts.append(Slot(tuple(names[found.group()])))
+        parts.append(Slot(tuple(names[found.group()]), found.group()))
         at = found.end()
     parts.append(text[at:])
     return Template(_joined(parts))
@@ -185,11 +187,14 @@ def _both(one: Part, other: Part) -> Part:
 
 
 def _samples(parts: Sequence[Part]) -> tuple[str, ...]:
-    """What stood in a part that differs; a slot in it can no longer be told from other text."""
+    """What stood in a part that differs, slots and all."""
     free = [part for part in parts if isinstance(part, Free)]
     if len(parts) == 1 and free:
         return free[0].samples
-    return ("".join(part if isinstance(part, str) else "" for part in parts),)
+    texts = (
+        part if isinstance(part, str) else part.shown if isinstance(part, Slot) else part.samples[-1] for part in parts
+    )
+    return ("".join(texts),)
 
 
 def _joined(parts: Sequence[Part]) -> tuple[Part, ...]:

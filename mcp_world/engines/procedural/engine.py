@@ -86,6 +86,13 @@ class ProceduralEngine:
         plan = self.model.plans[request.tool.name]
         value = observation.structured
         population = Population(self.model, request.ledger, request.seed, request.start, request.now)
+        reading = plan.reading
+        if _reads_text(plan) and reading.id_arg and set(request.action.arguments) == {reading.id_arg}:
+            thing = population.locate(plan.kind, request.action.arguments[reading.id_arg], {})
+            shape = self.learned.shapes.get(plan.tool.name)
+            texts = shape is not None and shape.schema is None
+            if thing is not None and texts and (value is None or _wrapped(plan, value)):
+                request.ledger.set(thing, {"content": observation.text})
         if plan.lists and isinstance(value, dict):
             absorb(plan, value, population, whole=not request.action.arguments)
         elif plan.reading.verb == "create" and plan.kind.name in self.model.made and plan.layout.shape == "items":
@@ -189,10 +196,16 @@ class ProceduralEngine:
             wrapped = _wrapped(plan, value)
             if isinstance(value, dict) and not wrapped:
                 value = self.learned.constants(plan.tool.name, value, request)
-            result = self.learned.success(request, value, wrapped=wrapped)
+            read = outcome.entity if _reads_text(plan) else None
+            result = self.learned.success(request, value, wrapped=wrapped, thing=read)
             if result is not None:
                 return Observation(result)
             if wrapped and isinstance(value, dict):
+                if plan.reading.writes and self.learned.lead:
+                    said = self.learned.sentence(
+                        plan, request.action.arguments, _past(plan.reading.word), plan.kind.noun
+                    )
+                    value = {wrapped: said}
                 return _result(str(value[wrapped]), value, request.spec.dialect)
         if plan.tool.output is None:
             if plan.output is not None:
@@ -211,7 +224,7 @@ class ProceduralEngine:
             gone = outcome.items or ([outcome.entity] if outcome.entity else [])
             return f"{_cap(noun)} {', '.join(str(e.id) for e in gone)} {_past(reading.word)} successfully"
         if self.learned.speaks and reading.writes:
-            return f"{_cap(noun)} {_past(reading.word)} successfully"
+            return self.learned.sentence(plan, request.action.arguments, _past(reading.word), noun)
         fabricator = self._inferred.get(plan.kind.name)
         if fabricator is None:
             fabricator = self._inferred[plan.kind.name] = Fabricator(schema_for(plan.kind), self.model.values)
@@ -228,6 +241,12 @@ class ProceduralEngine:
         if outcome.entity is None:
             return f"{_cap(noun)}: done"
         return self.learned.voice.write(_inferred(outcome.entity, projector.show(outcome.entity, node, fabricator)))
+
+
+def _reads_text(plan: Plan) -> bool:
+    """Whether a tool gives the text that a thing holds, rather than facts about it."""
+    parts = set(words(plan.tool.own_name))
+    return plan.reading.verb == "get" and bool(parts & {"read", "cat", "view", "text", "content", "contents"})
 
 
 def _certain(outcome: Outcome) -> bool:

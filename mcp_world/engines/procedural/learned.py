@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from mcp_world.core.encoding import pretty
+from mcp_world.core.ledger import Entity
 from mcp_world.core.types import Json, Observation
 from mcp_world.engines.contract import Past, Request
 from mcp_world.engines.procedural.fabricate import MISSING
@@ -40,6 +41,7 @@ class Learned:
         self._shows_parts = sum(bool(shape.beside) for shape in structured) * 2 > len(structured)
         texts = [shape.format() for shape in self.shapes.values() if shape.successes and shape.beside is None]
         self.speaks = texts.count("plain") * 2 > len(texts) > 0
+        self.lead = _lead(self.shapes.values())
         self._database_says = _database_says(spec)
         self._failed = {call.key: call for call in spec.examples if call.tool and call.failed and call.result}
         for call in spec.examples:
@@ -63,7 +65,7 @@ class Learned:
         return None
 
     def success(
-        self, request: Request, value: Json, *, wrapped: str = "", data: bool = False
+        self, request: Request, value: Json, *, wrapped: str = "", data: bool = False, thing: Entity | None = None
     ) -> dict[str, Json] | None:
         """The result of a call that succeeds, or None where nothing was learned for it.
 
@@ -72,6 +74,7 @@ class Learned:
             value: The data of the answer, or MISSING where it is a text.
             wrapped: The one string member of the structured content, where that is all there is of it.
             data: Whether the answer is data for certain, so that a kind of answer that is none does not serve.
+            thing: What is read, where one thing is; a text that is all its own is its content.
         """
         shape = self.shapes.get(request.tool.name)
         if shape is None:
@@ -90,9 +93,11 @@ class Learned:
             text: str | None = variant.before + variant.style.write(value) + variant.after
             blocks = _text_block(result, text or "")
         else:
+            content = None if thing is None else content_of(thing)
             for index, template in enumerate(variant.blocks):
                 if template is not None:
-                    text = template.fill(facts)
+                    own = content is not None and len(variant.blocks) == 1 and not _slotted(template)
+                    text = part_of(content or "", request.action.arguments) if own else template.fill(facts)
                     if text is not None:
                         blocks[index] = {**blocks[index], "text": text}
                 else:
@@ -101,6 +106,14 @@ class Learned:
         if wrapped:
             result["structuredContent"] = {wrapped: "\n".join(str(b.get("text", "")) for b in blocks)}
         return result
+
+    def sentence(self, plan: Plan, arguments: Mapping[str, Json], past: str, noun: str) -> str:
+        """What a tool says that did something, and that there are no examples of: as the others begin."""
+        if not self.lead:
+            return f"{noun[:1].upper()}{noun[1:]} {past} successfully"
+        about = [arguments.get(name) for name in (plan.reading.id_arg, *plan.reading.content) if name]
+        texts = [text for text in about if isinstance(text, str) and text and "\n" not in text and len(text) < 200]
+        return f"{self.lead} {past} {' to '.join(texts[:2]) or noun}"
 
     def text(self, value: Json) -> str:
         """The text beside structured content of a tool that there are no examples of: what the others show of theirs."""
@@ -212,6 +225,13 @@ class Learned:
         return _with_number(data[-1], rows) if data else [{"affected_rows": rows}]
 
 
+def _lead(shapes: Iterable[Shape]) -> str:
+    """The word that the sentences of two tools or more begin with (`Successfully`), or an empty string."""
+    first = [variant.text.split(" ")[0] for shape in shapes for variant in shape.successes[:1] if " " in variant.text]
+    word = max(dict.fromkeys(first), key=first.count, default="")
+    return word if first.count(word) >= 2 and re.fullmatch(r"[A-Z][a-z]+ly", word) else ""
+
+
 def _database_says(spec: ServerSpec) -> tuple[str, dict[str, Json]] | None:
     """What leads a database's message in, and the rest of such a result; None where no statement failed."""
     for call in spec.examples:
@@ -230,6 +250,32 @@ def _with_number(value: Json, number: int) -> Json:
     if isinstance(value, list):
         return [_with_number(inner, number) for inner in value]
     return number if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+_CONTENT = ("content", "contents", "text", "body")
+
+
+def content_of(thing: Entity) -> str | None:
+    """The text that a thing is known to hold: a file's content; None where it is not known."""
+    found = (
+        thing.fields[name] for name in _CONTENT if name in thing.stated and isinstance(thing.fields.get(name), str)
+    )
+    return next(found, None)
+
+
+def part_of(text: str, arguments: Mapping[str, Json]) -> str:
+    """The lines of a text that a call asks for: the first with `head`, the last with `tail`."""
+    head, tail = arguments.get("head"), arguments.get("tail")
+    lines = text.splitlines(keepends=True)
+    if isinstance(head, int) and head >= 0:
+        return "".join(lines[:head]).removesuffix("\n")
+    if isinstance(tail, int) and tail > 0:
+        return "".join(lines[-tail:])
+    return text
+
+
+def _slotted(template: Template) -> bool:
+    return any(isinstance(part, Slot) for part in template.parts)
 
 
 def failed(text: str) -> bool:

@@ -141,7 +141,8 @@ class _Things(Call):
         """The new id that a call gives a thing, or None where it keeps its own."""
         stem = words(self.kind.id_field)
         for name, value in changes.items():
-            new = words(name) in (("new", *stem), ("destination",), ("new", "name")) or name == self.kind.id_field
+            moved = words(name) in (("new", *stem), ("destination",), ("new", "name"), ("new", "path"), ("dst",))
+            new = moved or name == self.kind.id_field
             if new and isinstance(value, str):
                 return value if value != entity.id else None
         return None

@@ -62,6 +62,9 @@ _CUT = frozenset({"to", "from", "by", "in", "for", "of", "on", "with", "at", "as
 ABBREVIATIONS = {"repo": "repository", "org": "organization", "db": "database", "msg": "message", "pr": "pull_request", "dm": "message",
                   "doc": "document", "env": "environment", "ns": "namespace", "tx": "transaction", "conv": "conversation"}  # fmt: skip
 
+_ENDS = (("source", "destination"), ("from", "to"), ("old_path", "new_path"), ("src", "dst"), ("old_name", "new_name"))
+"""Arguments of a move: what is moved, and where to."""
+
 _PAGE = frozenset({"page", "page_number", "pagenumber"})
 _LIMIT = frozenset({"limit", "per_page", "page_size", "max_results", "count", "first", "top", "size", "max", "num_results", "n", "take",
                     "max_items", "rows", "number_of_results", "max_count", "top_k", "result_limit", "limit_results"})  # fmt: skip
@@ -455,6 +458,11 @@ def _mend(reading: Reading, tool: Tool, many: bool) -> None:
         reading.verb = "call"
     if reading.verb == "upsert" and not reading.id_arg and not reading.items_arg:
         reading.verb = "create"
+    if reading.verb == "update" and not reading.id_arg and reading.word in ("move", "rename"):
+        ends = next((pair for pair in _ENDS if all(end in reading.properties for end in pair)), None)
+        if ends is not None:
+            reading.id_arg = ends[0]
+            reading.content = tuple(name for name in reading.content if name != ends[0])
     if reading.verb in ("update", "delete", "act") and not (reading.id_arg or reading.id_list or reading.items_arg):
         reading.verb = "create" if reading.word in ("schedule",) else "call"
 
