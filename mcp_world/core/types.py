@@ -145,8 +145,14 @@ class Prediction:
         observation: The answer.
         engine: Which engine made it.
         verbatim: It was written or recorded by someone, and is sent as it stands.
+        violations: What the engine itself finds wrong with it; then it is asked again.
+        unseen: The ledger does not know of it yet: the engine is to witness it, once it is found valid.
+        notes: How it came about, for the journal; None where there is nothing to tell.
     """
 
     observation: Observation
     engine: str
     verbatim: bool = False
+    violations: tuple[Violation, ...] = ()
+    unseen: bool = False
+    notes: dict[str, Json] | None = None

@@ -9,7 +9,7 @@ from mcp_world.core.errors import BadInput
 from mcp_world.core.ledger import Ledger
 from mcp_world.core.types import Action, Json, Observation, Prediction, RpcError
 from mcp_world.engines import engine_for
-from mcp_world.engines.contract import Engine, Facts, Request
+from mcp_world.engines.contract import Engine, Facts, Report, Request
 from mcp_world.spec.cassette import Call
 from mcp_world.spec.model import ServerSpec
 from mcp_world.spec.script import Scene, play
@@ -17,7 +17,7 @@ from mcp_world.spec.script import Scene, play
 _MATCHES = ("exact", "order", "nearest")
 
 
-class ReplayEngine:
+class ReplayEngine(Engine):
     """The recorded answers of a spec's cassettes.
 
     Args:
@@ -60,6 +60,16 @@ class ReplayEngine:
         for call in self.calls:
             self._by_key.setdefault(self._key(call.tool, call.arguments), []).append(call)
 
+    async def open(self, report: Report) -> None:
+        """Open the other engine."""
+        if self.rest is not None:
+            await self.rest.open(report)
+
+    async def close(self) -> None:
+        """Close the other engine."""
+        if self.rest is not None:
+            await self.rest.close()
+
     def state(self, ledger: Ledger, facts: Facts) -> None:
         """Leave stated records to the other engine; recorded answers know nothing of them."""
         if self.rest is not None:
@@ -86,7 +96,7 @@ class ReplayEngine:
         call = self._find(request)
         if call is not None:
             scene = Scene(None, action.answers, action.capabilities)
-            return Prediction(play(call.steps(), scene), self.name, verbatim=True)
+            return Prediction(play(call.steps(), scene), self.name, verbatim=True, unseen=True)
         if self.rest is not None:
             return await self.rest.predict(request)
         return Prediction(Observation(error=RpcError(-32603, self._refusal(request))), self.name, verbatim=True)

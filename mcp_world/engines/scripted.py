@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from mcp_world.core.ledger import Ledger
 from mcp_world.core.types import Action, Observation, Prediction
-from mcp_world.engines.contract import Engine, Facts, Request
+from mcp_world.engines.contract import Engine, Facts, Report, Request
 from mcp_world.spec.script import Scene, Script, play
 
 
-class ScriptedEngine:
+class ScriptedEngine(Engine):
     """The scripted tools of a spec.
 
     Args:
@@ -20,6 +20,15 @@ class ScriptedEngine:
         self.script = script
         self.rest = rest
         self.name = rest.name
+        self.attempts = rest.attempts
+
+    async def open(self, report: Report) -> None:
+        """Open the other engine."""
+        await self.rest.open(report)
+
+    async def close(self) -> None:
+        """Close the other engine."""
+        await self.rest.close()
 
     def state(self, ledger: Ledger, facts: Facts) -> None:
         """Leave the stated records to the other engine; see `Engine.state`."""

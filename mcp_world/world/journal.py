@@ -17,7 +17,7 @@ from mcp_world.core.types import Json
 from mcp_world.world.step import Step
 
 _APPLICATION_ID = 0x6D637077
-_VERSION = 1
+_VERSION = 2
 _PATIENCE = 5.0
 _PROBE = 4
 """A step that came alone waits for others only this often; one that had company always does."""
@@ -28,10 +28,10 @@ CREATE TABLE worlds (
 CREATE TABLE steps (
   id INTEGER PRIMARY KEY, world INTEGER NOT NULL REFERENCES worlds(number), step INTEGER NOT NULL, tool TEXT NOT NULL,
   arguments TEXT NOT NULL, committed TEXT NOT NULL, sent TEXT, engine TEXT NOT NULL, attempts INTEGER NOT NULL,
-  protocol TEXT NOT NULL, time TEXT NOT NULL, micros INTEGER NOT NULL
+  protocol TEXT NOT NULL, time TEXT NOT NULL, micros INTEGER NOT NULL, notes TEXT
 ) STRICT;  -- id counts up over all worlds, so that a step always goes at the end: no page is read or split for it
 """
-_INSERT = "INSERT INTO steps VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?)"
+_INSERT = "INSERT INTO steps VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?,?)"
 
 
 class JournalError(Exception):
@@ -200,6 +200,7 @@ def _row(number: int, step: Step) -> tuple[object, ...]:
     return (
         number, step.number, step.action.tool, _text(dict(step.action.arguments)), _text(step.committed.to_json()),
         None if step.sent is step.committed else _text(step.sent.to_json()), step.engine, step.attempts, step.protocol, step.time, step.micros,
+        _text(list(step.notes)) if step.notes else None,
     )  # fmt: skip
 
 
@@ -226,7 +227,7 @@ def read_journal(path: Path, world: str | None = None) -> Iterator[dict[str, Jso
     except sqlite3.Error as error:
         raise BadInput(f"it is no journal: {error}", where=str(path)) from None
     rows = db.execute(
-        "SELECT w.number, w.world, w.spec, w.seed, s.step, s.tool, s.arguments, s.committed, s.sent, s.engine, s.attempts, s.protocol, s.time, s.micros"
+        "SELECT w.number, w.world, w.spec, w.seed, s.step, s.tool, s.arguments, s.committed, s.sent, s.engine, s.attempts, s.protocol, s.time, s.micros, s.notes"
         " FROM steps s JOIN worlds w ON w.number = s.world WHERE ? IS NULL OR w.world = ? ORDER BY s.world, s.step",
         (world, world),
     )
@@ -236,5 +237,6 @@ def read_journal(path: Path, world: str | None = None) -> Iterator[dict[str, Jso
             "episode": row[0], "world": row[1], "spec": row[2], "seed": row[3], "step": row[4], "tool": row[5], "arguments": orjson.loads(row[6]),
             "committed": committed, "sent": committed if row[8] is None else orjson.loads(row[8]), "engine": row[9], "attempts": row[10],
             "protocol": row[11], "time": row[12], "micros": row[13],
+            "notes": orjson.loads(row[14]) if row[14] else [],
         }  # fmt: skip
     db.close()

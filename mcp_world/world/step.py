@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mcp_world.core.types import Action, Json, Observation
@@ -22,6 +22,7 @@ class Step:
         protocol: The MCP version of the call.
         time: The world's time, RFC 3339.
         micros: How long it took, in microseconds of the machine's time; for the journal only.
+        notes: What is to be told of the predictions that it took: refused ones, repairs, tokens.
     """
 
     number: int
@@ -33,6 +34,7 @@ class Step:
     protocol: str
     time: str
     micros: int
+    notes: Sequence[dict[str, Json]] = ()
 
     @property
     def tool(self) -> str:
@@ -62,4 +64,5 @@ class Step:
             "protocol": self.protocol,
             "time": self.time,
             "micros": self.micros,
+            "notes": list(self.notes),
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from time import perf_counter_ns
 
@@ -9,7 +10,7 @@ import anyio
 
 from mcp_world.core.clock import Clock, iso
 from mcp_world.core.ledger import Ledger
-from mcp_world.core.types import LATEST, Action, Observation, Violation
+from mcp_world.core.types import LATEST, Action, Json, Observation, Prediction, Violation
 from mcp_world.engines import engine_for
 from mcp_world.engines.contract import Engine, Facts, Request
 from mcp_world.spec.load import load_one
@@ -18,8 +19,6 @@ from mcp_world.verify.verdict import verify
 from mcp_world.world import arguments
 from mcp_world.world.journal import Journal
 from mcp_world.world.step import Step
-
-_ATTEMPTS = 4
 
 
 class World:
@@ -99,12 +98,10 @@ class World:
             await self._lock.acquire()
         try:
             self.ledger.begin(len(self.steps) + 1)
-            observation, engine, attempts = await self._observe(action)
-            if observation.is_error:
-                self.ledger.rollback()
+            observation, engine, attempts, notes = await self._observe(action)
             step = Step(
                 len(self.steps) + 1, action, observation, observation, engine, attempts, protocol,
-                self.clock.text, (perf_counter_ns() - begun) // 1000,
+                self.clock.text, (perf_counter_ns() - begun) // 1000, notes,
             )  # fmt: skip
             if self.journal is not None:
                 await self._write(self.journal, step)
@@ -130,7 +127,7 @@ class World:
             self.ledger.begin(number)
             tool = self.spec.by_name.get(action.tool)
             if tool is not None:
-                await self.engine.witness(self._request(tool, action, [], 0), observation)
+                await self.engine.witness(self._request(tool, action, None, (), 0), observation)
             self.ledger.commit()
             step = Step(number, action, observation, observation, "witness", 0, LATEST, self.clock.text, 0)
             if self.journal is not None:
@@ -138,32 +135,54 @@ class World:
             self.steps.append(step)
             self.clock.tick()
 
-    async def _observe(self, action: Action) -> tuple[Observation, str, int]:
-        """Check the arguments, predict, verify; gives the observation, who made it, and the number of predictions."""
+    async def _observe(self, action: Action) -> tuple[Observation, str, int, Sequence[dict[str, Json]]]:
+        """Check the arguments, predict, verify.
+
+        Gives the observation, who made it, the number of predictions, and what is to be told of them.
+        """
         tool = self.spec.by_name.get(action.tool)
         if tool is None:
-            return arguments.unknown_tool(action.tool, self.spec.dialect), "arguments", 0
+            return arguments.unknown_tool(action.tool, self.spec.dialect), "arguments", 0, ()
         refusal = None if self.engine.talks(tool.name) else arguments.as_task_only(tool)
         refusal = refusal or arguments.check(tool, action.arguments, self.spec.dialect)
         if refusal is not None and not self.engine.holds(action):
-            return refusal, "arguments", 0
-        violations: list[Violation] = []
-        for attempt in range(_ATTEMPTS):
-            prediction = await self.engine.predict(self._request(tool, action, violations, attempt))
-            violations = [] if prediction.verbatim else verify(tool, prediction.observation)
+            return refusal, "arguments", 0, ()
+        notes: list[dict[str, Json]] = []
+        violations: Sequence[Violation] = ()
+        previous: Prediction | None = None
+        for attempt in range(self.engine.attempts):
+            request = self._request(tool, action, previous, violations, attempt)
+            prediction = await self.engine.predict(request)
+            observation = prediction.observation
+            violations = prediction.violations or (() if prediction.verbatim else verify(tool, observation))
+            if violations or prediction.notes is not None:
+                notes.append(_note(prediction, violations))
             if not violations:
-                return prediction.observation, prediction.engine, attempt + 1
+                if observation.is_error:
+                    self.ledger.rollback()
+                if prediction.unseen and not observation.questions:
+                    await self.engine.witness(request, observation)
+                return observation, prediction.engine, attempt + 1, notes
             self.ledger.rollback()
+            previous = prediction
         wrong = violations[0]
         return (
             Observation.failure(
                 f"Internal error: {tool.name} gave no valid result ({wrong.path or '/'}: {wrong.message})"
             ),
             "none",
-            _ATTEMPTS,
+            self.engine.attempts,
+            notes,
         )
 
-    def _request(self, tool: Tool, action: Action, violations: list[Violation], attempt: int) -> Request:
+    def _request(
+        self,
+        tool: Tool,
+        action: Action,
+        previous: Prediction | None,
+        violations: Sequence[Violation],
+        attempt: int,
+    ) -> Request:
         return Request(
             self.spec,
             tool,
@@ -173,7 +192,9 @@ class World:
             len(self.steps) + 1,
             self.clock.now,
             self.start,
+            self.facts,
             tuple(violations),
+            previous,
             attempt,
             self.steps,
         )
@@ -188,3 +209,11 @@ class World:
                 iso(self.start),
             )
         await journal.append(self._number, step)
+
+
+def _note(prediction: Prediction, violations: Sequence[Violation]) -> dict[str, Json]:
+    """What the journal keeps of one prediction."""
+    note: dict[str, Json] = {"engine": prediction.engine, **(prediction.notes or {})}
+    if violations:
+        note["violations"] = [{"rule": v.rule, "path": v.path, "message": v.message} for v in violations]
+    return note

@@ -16,7 +16,7 @@ import mcp_world
 from mcp_world import Action, BadInput, Observation, World, load_one
 from mcp_world.core.types import Prediction
 from mcp_world.engines import engine_for
-from mcp_world.engines.contract import Request
+from mcp_world.engines.contract import Engine, Request
 from tests.conftest import ROOT, calling, thing, tool
 
 PLACE = {"owner": "acme", "repo": "web"}
@@ -124,7 +124,7 @@ async def test_steps_taken_at_once_come_one_after_the_other() -> None:
     assert [step.number for step in world.steps] == list(range(1, 21))
 
 
-class Scripted:
+class Scripted(Engine):
     """An engine that answers as it is told, one answer an attempt."""
 
     name = "scripted"
@@ -132,9 +132,6 @@ class Scripted:
     def __init__(self, *answers: Any) -> None:
         self.answers = list(answers)
         self.requests: list[Request] = []
-
-    def state(self, ledger: Any, facts: Any) -> None:
-        """No facts."""
 
     async def predict(self, request: Request) -> Prediction:
         self.requests.append(request)

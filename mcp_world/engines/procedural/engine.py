@@ -8,8 +8,8 @@ from typing import Any
 from mcp_world.core.encoding import pretty
 from mcp_world.core.ledger import Entity, Ledger
 from mcp_world.core.seed import digest
-from mcp_world.core.types import Action, Json, Observation, Prediction
-from mcp_world.engines.contract import Facts, Request
+from mcp_world.core.types import Json, Observation, Prediction
+from mcp_world.engines.contract import Engine, Facts, Request
 from mcp_world.engines.procedural import members, operations, sql
 from mcp_world.engines.procedural.call import Outcome
 from mcp_world.engines.procedural.composite import absorb, compose, take
@@ -39,7 +39,7 @@ _PAST = {
 }  # fmt: skip
 
 
-class ProceduralEngine:
+class ProceduralEngine(Engine):
     """Reads what a tool means from its schema and answers from the ledger.
 
     Stateless: one engine serves all worlds of a spec. Same seed, spec, facts and calls: the same bytes.
@@ -61,14 +61,6 @@ class ProceduralEngine:
     def state(self, ledger: Ledger, facts: Facts) -> None:
         """Put stated records into a new world's ledger; see `Engine.state`."""
         state(ledger, self.model, facts)
-
-    def talks(self, tool: str) -> bool:
-        """Never: an answer is all that is sent."""
-        return False
-
-    def holds(self, action: Action) -> bool:
-        """Never: answers are made, not kept."""
-        return False
 
     async def witness(self, request: Request, observation: Observation) -> None:
         """Do to the ledger what the call did; what it could not find is not there."""
