@@ -11,6 +11,7 @@ from mcp_world.core.seed import digest
 from mcp_world.core.types import Json, Observation, Prediction
 from mcp_world.engines.contract import Engine, Facts, Request
 from mcp_world.engines.procedural import members, operations, sql
+from mcp_world.engines.procedural.adopt import adopt, data_of, subject
 from mcp_world.engines.procedural.call import Outcome
 from mcp_world.engines.procedural.composite import absorb, compose, take
 from mcp_world.engines.procedural.fabricate import MISSING, Fabricator, Source
@@ -23,10 +24,9 @@ from mcp_world.engines.procedural.population import Population, state
 from mcp_world.engines.procedural.projection import Projector
 from mcp_world.engines.procedural.query import cursor_for
 from mcp_world.engines.procedural.values import Values
-from mcp_world.engines.procedural.voice import Refusal, say
-from mcp_world.spec.dialect import Dialect
+from mcp_world.engines.procedural.voice import Refusal, say, success
 from mcp_world.spec.flatten import types_of
-from mcp_world.spec.model import ServerSpec
+from mcp_world.spec.model import ServerSpec, Tool
 
 _YES = frozenset({
     "success", "ok", "deleted", "updated", "acknowledged", "removed", "created", "done", "sent", "accepted", "succeeded",
@@ -72,6 +72,19 @@ class ProceduralEngine(Engine):
             return
         self.answer(request)
         self._absorb(request, observation)
+        self.adopt(request, observation)
+
+    def adopt(self, request: Request, observation: Observation) -> None:
+        """Take what a success shows of the thing that a call is about, or of the things it lists, into the ledger."""
+        plan = self.model.plans[request.tool.name]
+        population = Population(self.model, request.ledger, request.seed, request.start, request.now)
+        adopt(plan, request.action.arguments, data_of(observation), population)
+
+    def subject(self, request: Request) -> Entity | None:
+        """The thing that a call was just answered about, or None where it was about none, or several."""
+        plan = self.model.plans[request.tool.name]
+        population = Population(self.model, request.ledger, request.seed, request.start, request.now)
+        return subject(plan, request.action.arguments, population)
 
     def _absorb(self, request: Request, observation: Observation) -> None:
         """Take the things that a true observation showed into the ledger."""
@@ -83,7 +96,7 @@ class ProceduralEngine(Engine):
             thing = population.locate(plan.kind, request.action.arguments[reading.id_arg], {})
             shape = self.learned.shapes.get(plan.tool.name)
             texts = shape is not None and shape.schema is None
-            if thing is not None and texts and (value is None or _wrapped(plan, value)):
+            if thing is not None and texts and (value is None or wrapped_by(plan.tool, value)):
                 request.ledger.set(thing, {"content": observation.text})
         if plan.lists and isinstance(value, dict):
             absorb(plan, value, population, whole=not request.action.arguments)
@@ -172,7 +185,7 @@ class ProceduralEngine(Engine):
         return (
             Observation(result)
             if result is not None
-            else _result(self.learned.voice.write(value), MISSING, request.spec.dialect)
+            else success(self.learned.voice.write(value), MISSING, request.spec.dialect)
         )
 
     def _observe(self, plan: Plan, request: Request, outcome: Outcome, projector: Projector) -> Observation:
@@ -185,7 +198,7 @@ class ProceduralEngine(Engine):
                 return recorded
         value = MISSING if plan.output is None else _Rendering(plan, request, outcome, projector).value()
         if self.learned:
-            wrapped = _wrapped(plan, value)
+            wrapped = wrapped_by(plan.tool, value)
             if isinstance(value, dict) and not wrapped:
                 value = self.learned.constants(plan.tool.name, value, request)
             read = outcome.entity if _reads_text(plan) else None
@@ -198,12 +211,12 @@ class ProceduralEngine(Engine):
                         plan, request.action.arguments, _past(plan.reading.word), plan.kind.noun
                     )
                     value = {wrapped: said}
-                return _result(str(value[wrapped]), value, request.spec.dialect)
+                return success(str(value[wrapped]), value, request.spec.dialect)
         if plan.tool.output is None:
             if plan.output is not None:
-                return _result(self.learned.voice.write(value), MISSING, request.spec.dialect)
-            return _result(self._text(plan, request, outcome, projector), MISSING, request.spec.dialect)
-        return _result(self.learned.text(value), value, request.spec.dialect)
+                return success(self.learned.voice.write(value), MISSING, request.spec.dialect)
+            return success(self._text(plan, request, outcome, projector), MISSING, request.spec.dialect)
+        return success(self.learned.text(value), value, request.spec.dialect)
 
     def _text(self, plan: Plan, request: Request, outcome: Outcome, projector: Projector) -> str:
         """The answer of a tool that has no outputSchema: JSON for what is read, a sentence for what is done."""
@@ -246,9 +259,9 @@ def _certain(outcome: Outcome) -> bool:
     return bool(outcome.items) or (outcome.entity is not None and outcome.entity.origin != "found")
 
 
-def _wrapped(plan: Plan, value: Json) -> str:
+def wrapped_by(tool: Tool, value: Json) -> str:
     """The member that wraps a text, where structured content is nothing else; an empty string where it is more."""
-    if plan.tool.output is None or not isinstance(value, dict) or len(value) != 1:
+    if tool.output is None or not isinstance(value, dict) or len(value) != 1:
         return ""
     ((name, inner),) = value.items()
     return name if isinstance(inner, str) else ""
@@ -485,15 +498,6 @@ def _sentence(plan: Plan, arguments: Mapping[str, Json], values: Values, key: in
     )
     words_ = " ".join(words(plan.tool.own_name))
     return f"{_cap(words_)} completed{f' ({about})' if about else ''}. Reference {key % 0xFFFFFF:06x}."
-
-
-def _result(text: str, value: Json, dialect: Dialect) -> Observation:
-    result: dict[str, Json] = {"content": [{"type": "text", "text": text}]}
-    if value is not MISSING:
-        result["structuredContent"] = value
-    if dialect is not Dialect.TYPESCRIPT:
-        result["isError"] = False
-    return Observation(result)
 
 
 def _past(word: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mcp_world.core.types import Json, Observation
+from mcp_world.engines.procedural.fabricate import MISSING
 from mcp_world.engines.procedural.names import spoken
 from mcp_world.spec.dialect import Dialect
 
@@ -46,6 +47,16 @@ def say(refusal: Refusal, tool: str, dialect: Dialect) -> Observation:
     """The refusal as the server's SDK sends an exception of a tool."""
     text = str(refusal)
     return Observation.failure(f"Error executing tool {tool}: {text}" if dialect is Dialect.PYTHON_V2 else text)
+
+
+def success(text: str, value: Json, dialect: Dialect) -> Observation:
+    """A success as the server's SDK sends it: the text, and structured content beside it unless that is MISSING."""
+    result: dict[str, Json] = {"content": [{"type": "text", "text": text}]}
+    if value is not MISSING:
+        result["structuredContent"] = value
+    if dialect is not Dialect.TYPESCRIPT:
+        result["isError"] = False
+    return Observation(result)
 
 
 def _title(kind: str) -> str:
