@@ -64,7 +64,7 @@ bench: $(READY)
 	@$(BIN)/python -m benchmarks
 
 lock:
-	@uv pip compile --quiet --universal --python-version 3.11 --all-extras --no-header --no-annotate pyproject.toml -o requirements.lock
+	@uv pip compile --quiet --universal --python-version 3.11 --extra dev --no-header --no-annotate pyproject.toml -o requirements.lock
 
 clean:
 	rm -rf $(VENV) tests/typescript/node_modules tests/conformance/node_modules .mypy_cache .ruff_cache .import_linter_cache dist

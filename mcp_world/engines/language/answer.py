@@ -142,7 +142,8 @@ def _json(body: str, data: bool) -> Json:
         value = parse_json(inner) if isinstance(inner, str) else None
     if value is None and data:
         found = find_json(body)
-        value = None if found is None else found[2]
+        broken = body[0] in "{[" and (found is None or found[0] > 0)  # what is whole in it is only a part
+        value = None if found is None or broken else found[2]
     return value
 
 
