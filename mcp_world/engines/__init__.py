@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import entry_points
+from inspect import Parameter, signature
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -35,6 +36,12 @@ def engine_for(spec: ServerSpec, name: str = "procedural", **options: Any) -> En
                 where="--engine",
                 do=f"Use one of: {', '.join(sorted(found))}.",
             )
-        engine: Engine = found[name].load()(spec, **options)
+        make = found[name].load()
+        taken = signature(make).parameters.values()
+        if not any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken):
+            unknown = sorted(options.keys() - {parameter.name for parameter in taken})
+            if unknown:
+                raise BadInput(f"the engine {name!r} takes no {' and no '.join(unknown)}", where="--engine")
+        engine: Engine = make(spec, **options)
         known[key] = ScriptedEngine(spec.script, engine) if spec.script.tools else engine
     return known[key]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from mcp_world.core.encoding import encode
 from mcp_world.core.errors import BadInput
@@ -27,7 +28,7 @@ class ReplayEngine(Engine):
         ignore: Arguments that are not compared, by name or dotted path.
         once: Each recorded answer is given once; without, the last one for ever.
         rest: The name of the engine that predicts what is not recorded, or `refuse`.
-        locale: For that engine.
+        options: For that engine.
 
     Raises:
         BadInput: There is no such match, or nothing was recorded.
@@ -43,7 +44,7 @@ class ReplayEngine(Engine):
         ignore: Sequence[str] = (),
         once: bool = False,
         rest: str = "refuse",
-        locale: str = "en_US",
+        **options: Any,
     ) -> None:
         if match not in _MATCHES:
             raise BadInput(f"there is no match {match!r}", where="--match", do=f"Use one of: {', '.join(_MATCHES)}.")
@@ -52,7 +53,7 @@ class ReplayEngine(Engine):
             raise BadInput(
                 "nothing was recorded of its tools", where=spec.name, do="Add a cassette with --cassette FILE."
             )
-        self.rest: Engine | None = None if rest == "refuse" else engine_for(spec, rest, locale=locale)
+        self.rest: Engine | None = None if rest == "refuse" else engine_for(spec, rest, **options)
         self._match = match
         self._ignore = tuple(tuple(path.split(".")) for path in ignore)
         self._once = once

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
+import anyio.from_thread
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -119,3 +120,10 @@ async def serving(stub: Stub) -> AsyncIterator[Stub]:
             yield stub
         finally:
             server.should_exit = True
+
+
+@contextmanager
+def served(stub: Stub) -> Iterator[Stub]:
+    """Serve from another thread, for tests that wait for a process."""
+    with anyio.from_thread.start_blocking_portal() as portal, portal.wrap_async_context_manager(serving(stub)):
+        yield stub

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +27,8 @@ from mcp_world.engines.procedural.voice import success
 from mcp_world.spec.infer import infer
 from mcp_world.spec.model import ServerSpec, Tool
 from mcp_world.spec.schema import Schema
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -88,6 +91,7 @@ class LanguageEngine(Engine):
         self._learned = {tool.name: self._shape(tool) for tool in spec.tools if tool.output is None}
         self._opening = anyio.Lock()
         self._opened = False
+        self._trouble = ""
 
     def _shape(self, tool: Tool) -> Schema | None:
         """The schema of a tool that has none but was only ever seen to answer with data."""
@@ -135,7 +139,11 @@ class LanguageEngine(Engine):
                 await self._messages(request), sampling, None if schema is None else Grammar(schema.checked)
             )
         except ModelError as error:
+            if str(error) != self._trouble:  # once, and not for every step of every world
+                _log.warning("%s: %s; until it is back the procedural engine answers", self.name, error)
+            self._trouble = str(error)
             return await self._fall_back(request, str(error))
+        self._trouble = ""
         notes = self._notes(reply)
         try:
             answer = _understood(tool, schema, reply)

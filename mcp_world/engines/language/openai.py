@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import cache
@@ -62,20 +63,19 @@ def engine(
         BadInput: There is no such option.
     """
     url = base_url or os.environ.get("OPENAI_BASE_URL") or _LOCAL
+    return LanguageEngine(spec, _shared(model, url, encode(dict(options or {}))), "openai", **settings)
+
+
+@cache
+def _shared(model: str, base_url: str, options: bytes) -> ChatModel:
     try:
-        chat = _shared(model, url, tuple(sorted((options or {}).items())))
+        return ChatModel(model, base_url, **json.loads(options))
     except TypeError as error:
         raise BadInput(
             f"the engine `openai` has no such option: {error}",
             where="--engine-option",
             do="It has context, concurrency, timeout, retries and thinking.",
         ) from None
-    return LanguageEngine(spec, chat, "openai", **settings)
-
-
-@cache
-def _shared(model: str, base_url: str, options: tuple[tuple[str, Any], ...]) -> ChatModel:
-    return ChatModel(model, base_url, **dict(options))
 
 
 class ChatModel(LanguageModel):

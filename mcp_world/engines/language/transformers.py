@@ -29,7 +29,7 @@ _TAIL = 600
 
 
 def engine(
-    spec: ServerSpec, *, model: str, base_url: str = "", options: Mapping[str, Any] | None = None, **settings: Any
+    spec: ServerSpec, *, model: str = "", base_url: str = "", options: Mapping[str, Any] | None = None, **settings: Any
 ) -> LanguageEngine:
     """The engine `transformers`.
 

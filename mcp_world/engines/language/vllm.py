@@ -65,7 +65,7 @@ _FAILURES = (
 
 
 def engine(
-    spec: ServerSpec, *, model: str, base_url: str = "", options: Mapping[str, Any] | None = None, **settings: Any
+    spec: ServerSpec, *, model: str = "", base_url: str = "", options: Mapping[str, Any] | None = None, **settings: Any
 ) -> LanguageEngine:
     """The engine `vllm`.
 
@@ -119,12 +119,13 @@ class BatchedModel(LanguageModel):
             raise BadInput("vLLM is not there", where="--engine vllm", do="pip install 'mcp-world[vllm]'")
         report(f"loading {self.model}")
         await anyio.to_thread.run_sync(self._load, report)
+        llm: Any = self._llm
         try:
-            self._tokens = Tokens(self._llm.get_tokenizer(), self.model)
+            self._tokens = Tokens(llm.get_tokenizer(), self.model)
         except BadInput:
             await self.close()
             raise
-        self._context = int(self._llm.model_config.max_model_len)
+        self._context = int(llm.model_config.max_model_len)
 
     def _load(self, report: Report) -> None:
         os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
