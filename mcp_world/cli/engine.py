@@ -104,12 +104,19 @@ def _option(text: str) -> tuple[str, Any]:
 
 @asynccontextmanager
 async def opened(worlds: Worlds) -> AsyncIterator[None]:
-    """Load what the worlds' engines need, showing how far it is, and let go of it in the end."""
+    """Load what the worlds' engines need, showing in a terminal how far it is, and let go of it in the end."""
     engines = list(dict.fromkeys(world.engine for world in worlds))
     with os.fdopen(os.dup(2), "w") as screen:  # of its own: what libraries print meanwhile is held back
         columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
         console = Console(file=screen, highlight=False)
-        with Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as bar:
+        with Progress(
+            *columns,
+            console=console,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+            disable=not console.is_terminal,
+        ) as bar:
             task = bar.add_task("")
             for engine in engines:
                 await engine.open(lambda what: bar.update(task, description=what))
