@@ -31,6 +31,9 @@ from mcp_world.spec.model import ServerSpec
 _STRIDE = 16
 """Tokens that come at once; between two of these a reply is looked at for going round in circles."""
 
+_WORLD_MODEL = {"language_model_only": True, "reasoning_parser": "qwen3"}
+"""What Qwen-AgentWorld needs: its checkpoint has no visual part, and it thinks before it answers (its model card)."""
+
 _FAILURES = (
     (
         ("Failed to infer device type", "No CUDA GPUs", "no NVIDIA driver", "Device string must not be empty"),
@@ -92,6 +95,9 @@ class BatchedModel(LanguageModel):
         model: A folder, or a name on the Hugging Face hub.
         lora: The folder of a LoRA adapter.
         options: Of `AsyncEngineArgs`.
+
+    Attributes:
+        options: What vLLM is told: these, and what such a model needs.
     """
 
     def __init__(self, model: str, *, lora: str = "", **options: Any) -> None:
@@ -99,7 +105,12 @@ class BatchedModel(LanguageModel):
             raise BadInput("no model was named", where="--engine vllm", do="Name one with --model.")
         self.model = model
         self._lora = lora
-        self._options = {"disable_log_stats": True, **({"enable_lora": True} if lora else {}), **options}
+        self.options = {
+            "disable_log_stats": True,
+            **({"enable_lora": True} if lora else {}),
+            **(_WORLD_MODEL if "agentworld" in model.lower() else {}),
+            **options,
+        }
         self._llm: Any = None
         self._tokens: Tokens | None = None
         self._context = 2_048
@@ -135,7 +146,7 @@ class BatchedModel(LanguageModel):
                 from vllm.v1.engine.async_llm import AsyncLLM
 
                 self._check({field.name for field in dataclasses.fields(AsyncEngineArgs)})
-                self._llm = AsyncLLM.from_engine_args(AsyncEngineArgs(model=self.model, **self._options))
+                self._llm = AsyncLLM.from_engine_args(AsyncEngineArgs(model=self.model, **self.options))
             except BadInput:
                 raise
             except Exception as error:
@@ -145,7 +156,7 @@ class BatchedModel(LanguageModel):
 
     def _check(self, known: set[str]) -> None:
         """Refuse options that vLLM does not have."""
-        for name in self._options:
+        for name in self.options:
             if name not in known:
                 near = difflib.get_close_matches(name, known, 3)
                 raise BadInput(
@@ -183,7 +194,7 @@ class BatchedModel(LanguageModel):
         if self._llm is None or self._tokens is None:
             raise ModelError("the model is not open")
         asked, thinking = self._tokens.render(messages)
-        if self._options.get("reasoning_parser"):
+        if self.options.get("reasoning_parser"):
             thinking = "none"  # vLLM itself binds only what comes after the thinking
         key = b"" if grammar is None else encode(grammar.schema)
         while True:
