@@ -32,6 +32,10 @@ def test_it_holds_the_package_with_its_content_and_nothing_else(wheel: Path) -> 
     assert {name.rsplit("/", 1)[-1] for name in names if name.startswith("mcp_world/content/tool_specs/")} == shipped
 
 
+def test_it_holds_the_prompts_of_language_engines(wheel: Path) -> None:
+    assert "mcp_world/engines/language/prompts/mcp/system_prompt.txt" in zipfile.ZipFile(wheel).namelist()
+
+
 def test_it_runs_the_demo_from_an_empty_environment(wheel: Path, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "v")], check=True)
     python = tmp_path / "v" / "bin" / "python"
