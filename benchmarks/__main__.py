@@ -7,9 +7,16 @@ import sys
 
 from rich.console import Console
 
-from benchmarks import calls, fabrication, load, where, worlds
+from benchmarks import calls, fabrication, language, load, where, worlds
 
-ALL = {"calls": calls.run, "load": load.run, "worlds": worlds.run, "fabrication": fabrication.run, "where": where.run}
+ALL = {
+    "calls": calls.run,
+    "load": load.run,
+    "worlds": worlds.run,
+    "fabrication": fabrication.run,
+    "where": where.run,
+    "language": language.run,
+}
 
 
 def main() -> None:
