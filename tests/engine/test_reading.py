@@ -6,9 +6,9 @@ import pytest
 
 from mcp_world import parse
 from mcp_world.engines.procedural.engine import ProceduralEngine
-from mcp_world.engines.procedural.names import kind_of, singular, words
-from mcp_world.engines.procedural.reading import Reading, read
 from mcp_world.spec.load import load_one
+from mcp_world.spec.names import kind_of, singular, words
+from mcp_world.spec.reading import Reading, read
 from tests.conftest import real_spec, tool
 
 S, N = {"type": "string"}, {"type": "integer"}

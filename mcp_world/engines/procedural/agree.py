@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from mcp_world.core.types import Json
-from mcp_world.engines.procedural.names import singular, words
+from mcp_world.spec.names import singular, words
 
 _FIRST = ("created", "start", "starts", "started", "opened", "begin", "begins", "from", "birth", "registered")
 _LATER = ("updated", "modified", "closed", "merged", "completed", "end", "ends", "ended", "finished", "resolved", "pushed", "deleted",

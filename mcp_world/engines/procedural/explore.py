@@ -14,12 +14,12 @@ from mcp_world.core.seed import digest
 from mcp_world.core.types import Json
 from mcp_world.engines.procedural.fabricate import Fabricator
 from mcp_world.engines.procedural.heights import Unsatisfiable
-from mcp_world.engines.procedural.names import words
 from mcp_world.engines.procedural.values import Values
 from mcp_world.spec.capture import ask
 from mcp_world.spec.client_config import Launch
 from mcp_world.spec.live import Tap, connected
 from mcp_world.spec.model import Tool, tools_of
+from mcp_world.spec.names import words
 from mcp_world.spec.schema import Schema, SchemaError
 
 _THEN = datetime(2025, 1, 6, 8, 0, tzinfo=UTC)

@@ -12,11 +12,11 @@ from mcp_world.core.seed import Rng, digest
 from mcp_world.core.types import Json
 from mcp_world.engines.procedural.agree import agree, in_order
 from mcp_world.engines.procedural.heights import Heights, Unsatisfiable
-from mcp_world.engines.procedural.names import kind_of
 from mcp_world.engines.procedural.pattern import NoMatch, string_for
 from mcp_world.engines.procedural.scalars import number, string
 from mcp_world.engines.procedural.values import Hint, Values
 from mcp_world.spec.flatten import Flattener, admits, merge, types_of
+from mcp_world.spec.names import kind_of
 from mcp_world.spec.schema import Schema, SchemaError
 
 MISSING: Any = object()

@@ -7,8 +7,8 @@ from mcp_world.core.seed import Rng
 from mcp_world.core.types import Json
 from mcp_world.engines.procedural import query
 from mcp_world.engines.procedural.call import Call, Outcome
-from mcp_world.engines.procedural.names import singular, words
 from mcp_world.engines.procedural.voice import bad_cursor
+from mcp_world.spec.names import singular, words
 
 _DEFAULT_LIMIT = 30
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from mcp_world.core.ledger import Entity
 from mcp_world.core.types import Json
 from mcp_world.engines.procedural.model import Kind, Plan
-from mcp_world.engines.procedural.names import singular, words
 from mcp_world.engines.procedural.population import Population
 from mcp_world.engines.procedural.voice import not_found
 from mcp_world.spec.flatten import types_of
+from mcp_world.spec.names import singular, words
 
 _OUT = ("delete", "remove", "drop", "clear")
 

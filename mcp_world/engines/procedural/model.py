@@ -9,18 +9,15 @@ from typing import Any
 from mcp_world.core.types import Json
 from mcp_world.engines.procedural.fabricate import Fabricator
 from mcp_world.engines.procedural.heights import Unsatisfiable
-from mcp_world.engines.procedural.layout import Layout, layout_of
-from mcp_world.engines.procedural.names import kind_of, plural, words
-from mcp_world.engines.procedural.reading import ABBREVIATIONS, Reading, is_natural, is_verb, read, role_name
 from mcp_world.engines.procedural.values import Values
 from mcp_world.spec.flatten import types_of
+from mcp_world.spec.layout import Layout, layout_of
 from mcp_world.spec.model import ServerSpec, Tool
+from mcp_world.spec.names import kind_of, plural, words
+from mcp_world.spec.reading import ABBREVIATIONS, Reading, is_natural, role_name
 from mcp_world.spec.schema import Schema, SchemaError
+from mcp_world.spec.server_reading import parent_of, read_together
 
-_ASPECTS = (
-    "profile", "status", "content", "info", "detail", "summary", "stat", "text", "history", "body", "metadata",
-    "attribute",
-)  # fmt: skip
 _FOLDERS = frozenset(
     {"folder", "directory", "dir", "path", "parent", "prefix", "root", "folder_path", "directory_path"}
 )
@@ -135,11 +132,8 @@ class Model:
         self.values = values
         self.kinds: dict[str, Kind] = {}
         self.plans: dict[str, Plan] = {}
-        groups: dict[str, list[Tool]] = {}
-        for tool in spec.tools:
-            groups.setdefault(tool.group, []).append(tool)
-        for group, tools in groups.items():
-            self._group(group, tools)
+        for tool, reading in read_together(spec.tools):
+            self._plan(tool, reading, tool.group)
         self.made = frozenset(plan.kind.name for plan in self.plans.values() if plan.reading.verb == "create")
         for plan in self.plans.values():
             plan.lists = self._lists(plan)
@@ -166,17 +160,6 @@ class Model:
                 return kind
         return None
 
-    def _group(self, group: str, tools: list[Tool]) -> None:
-        prefix = _common_prefix(tools)
-        first = [read(tool, prefix) for tool in tools]
-        nouns = {r.kind for r in first if r.kind and r.verb != "call"}
-        nouns |= {a for r in first for a in _parents_named(r)}
-        for tool in tools:
-            reading = read(tool, prefix, frozenset(nouns))
-            reading.kind = _base(reading, nouns)
-            _set_a_field(reading, nouns)
-            self._plan(tool, reading, group)
-
     def _plan(self, tool: Tool, reading: Reading, group: str) -> None:
         name = f"{group}.{reading.kind}" if group else reading.kind
         kind = self.kinds.setdefault(name, Kind(name))
@@ -200,7 +183,7 @@ class Model:
             kind.scope = reading.scope
         parents = {}
         for arg in reading.scope:
-            parent = _parent(arg)
+            parent = parent_of(arg)
             full = f"{group}.{parent}" if group else parent
             if parent and full != name:
                 parents[arg] = full
@@ -317,94 +300,6 @@ def _agreeing(kind: Kind) -> tuple[str, ...]:
         if types & {"array", "integer", "number"} or words(name)[-1:] in _SPEAKING:
             out.append(name)
     return tuple(out) if len(out) > 1 else ()
-
-
-def _parents_named(reading: Reading) -> list[str]:
-    return [parent for arg in reading.scope if (parent := _parent(arg))]
-
-
-def _parent(arg: str) -> str:
-    """The kind that an argument such as `channel_id`, `issue_number` or `repo` names, or ""."""
-    parts = words(arg)
-    if not parts:
-        return ""
-    if len(parts) > 1 and parts[-1] in (
-        "id",
-        "number",
-        "key",
-        "name",
-        "slug",
-        "ts",
-        "sha",
-        "uuid",
-        "iid",
-        "uid",
-    ):
-        stem = "_".join(parts[:-1])
-    elif len(parts) == 1 and parts[0] not in (
-        "id",
-        "key",
-        "path",
-        "name",
-        "url",
-        "query",
-        "owner",
-        "org",
-        "number",
-        "sha",
-        "ref",
-    ):
-        stem = parts[0]
-    else:
-        return ""
-    return kind_of(ABBREVIATIONS.get(stem, stem))
-
-
-def _base(reading: Reading, nouns: set[str]) -> str:
-    """The kind without an aspect of it: the user of a `user_profile`, the file of a `text_file`."""
-    parts = words(reading.kind)
-    if len(parts) < 2 or reading.verb == "call":
-        return reading.kind
-    stem = "_".join(parts[:-1])
-    if parts[-1] in _ASPECTS and stem in nouns and reading.id_arg:
-        return stem
-    if (
-        reading.verb in ("get", "update", "delete")
-        and parts[-1] in nouns
-        and "_".join(parts[:-1]) not in nouns
-        and reading.id_arg
-        and parts[-1] == "file"
-    ):
-        return parts[-1]
-    return reading.kind
-
-
-def _set_a_field(reading: Reading, nouns: set[str]) -> None:
-    """Setting a channel's topic is an update of the channel, not the making of a topic."""
-    stem = "_".join(words(reading.kind)[:-1])
-    if reading.verb not in ("update", "upsert") or stem not in nouns or reading.kind in nouns - {reading.kind}:
-        return
-    owner = next((arg for arg in reading.scope if _parent(arg) == stem), "")
-    if owner:
-        moved = (reading.id_arg,) if reading.id_arg else ()
-        reading.verb, reading.kind, reading.id_arg = "update", stem, owner
-        reading.scope = tuple(arg for arg in reading.scope if arg != owner)
-        reading.content = (*moved, *reading.content)
-
-
-def _common_prefix(tools: list[Tool]) -> tuple[str, ...]:
-    """Words that every tool's name begins with, before what it does."""
-    if len(tools) < 2:
-        return ()
-    names = [words(tool.own_name) for tool in tools]
-    prefix = names[0]
-    for name in names[1:]:
-        size = 0
-        while size < min(len(prefix), len(name)) and prefix[size] == name[size]:
-            size += 1
-        prefix = prefix[:size]
-    prefix = prefix[: next((at for at, word in enumerate(prefix) if is_verb(word)), len(prefix))]
-    return prefix if all(len(name) > len(prefix) for name in names) else prefix[:-1]
 
 
 def _says_more(new: dict[str, Any], old: dict[str, Any]) -> bool:

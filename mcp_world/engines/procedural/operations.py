@@ -11,11 +11,11 @@ from mcp_world.engines.procedural.call import Call, Outcome
 from mcp_world.engines.procedural.composite import find
 from mcp_world.engines.procedural.listing import Listing
 from mcp_world.engines.procedural.model import Plan
-from mcp_world.engines.procedural.names import words
 from mcp_world.engines.procedural.population import Population
 from mcp_world.engines.procedural.projection import Projector
 from mcp_world.engines.procedural.voice import already, exists, not_found
 from mcp_world.spec.flatten import types_of
+from mcp_world.spec.names import words
 
 _ONCE = frozenset({"merge", "cancel", "refund", "capture", "void", "pay", "finalize", "win", "lose", "dispute"})
 _FROM_ID = (("name",), ("filename",), ("url",), ("link",))

@@ -13,9 +13,9 @@ from mcp_world.core.seed import Rng, digest
 from mcp_world.core.types import Json
 from mcp_world.engines.contract import Facts
 from mcp_world.engines.procedural.model import Kind, Model
-from mcp_world.engines.procedural.names import kind_of, words
 from mcp_world.engines.procedural.pattern import NoMatch, string_for
 from mcp_world.engines.procedural.values import Hint
+from mcp_world.spec.names import kind_of, words
 
 _ABSENT = frozenset(
     {

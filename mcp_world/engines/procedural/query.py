@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from mcp_world.core.types import Json
-from mcp_world.engines.procedural.names import singular, words
+from mcp_world.spec.names import singular, words
 
 T = TypeVar("T")
 

@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 from mcp_world.core.ledger import Ledger
 from mcp_world.core.types import Json
 from mcp_world.engines.procedural.model import Plan
-from mcp_world.engines.procedural.names import words
 from mcp_world.engines.procedural.voice import Refusal
+from mcp_world.spec.names import words
 
 _KIND = "sql statement"
 _ARGUMENTS = ("query", "sql", "statement")

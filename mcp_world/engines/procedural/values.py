@@ -13,7 +13,7 @@ from faker import Faker
 from mcp_world.core.clock import iso
 from mcp_world.core.errors import BadInput
 from mcp_world.core.seed import Rng
-from mcp_world.engines.procedural.names import plural, singular, spoken, words
+from mcp_world.spec.names import plural, singular, spoken, words
 
 _ALNUM = "abcdefghijklmnopqrstuvwxyz0123456789"
 _HEX = "0123456789abcdef"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mcp_world.core.types import Json, Observation
 from mcp_world.engines.procedural.fabricate import MISSING
-from mcp_world.engines.procedural.names import spoken
 from mcp_world.spec.dialect import Dialect
+from mcp_world.spec.names import spoken
 
 
 class Refusal(Exception):

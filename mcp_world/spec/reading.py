@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from mcp_world.engines.procedural.names import kind_of, singular, words
 from mcp_world.spec.flatten import Flattener, types_of
 from mcp_world.spec.model import Tool
+from mcp_world.spec.names import kind_of, singular, words
 from mcp_world.spec.schema import SchemaError
 
 Verb = Literal["list", "get", "search", "count", "create", "update", "delete", "act", "upsert", "call"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from mcp_world.engines.procedural.names import singular, words
-from mcp_world.engines.procedural.reading import Reading
 from mcp_world.spec.flatten import Flattener, types_of
+from mcp_world.spec.names import singular, words
+from mcp_world.spec.reading import Reading
 
 _LISTS = (
     "items",
