@@ -14,7 +14,7 @@ from rich.table import Table
 from benchmarks.bare import ARGUMENTS, TOOL
 from mcp_world import Action, Journal, World
 from mcp_world.core.encoding import encode
-from mcp_world.verify.verdict import verify
+from mcp_world.verify.schema import conforms
 from mcp_world.world import arguments
 
 TIMES = 3_000
@@ -48,7 +48,7 @@ async def measure(table: Table, others: Table) -> None:
             "the step without a journal": await timed(lambda: without.step(action)),
             "arguments": await timed(lambda: arguments.check(tool, ARGUMENTS, world.spec.dialect)),
             "engine": await timed(lambda: world.engine.predict(request)),
-            "verify": await timed(lambda: verify(tool, observation)),
+            "verify": await timed(lambda: conforms(tool, observation)),
             "encoding the answer": await timed(lambda: encode(observation.to_json())),
         }
         kinds = {

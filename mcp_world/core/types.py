@@ -122,19 +122,32 @@ class Observation:
         return cls({"content": [{"type": "text", "text": message}], "isError": True})
 
 
+Severity = Literal["error", "warning", "info"]
+"""An error makes an observation wrong; a warning makes it doubtful; an info costs nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Violation:
     """One finding of a verifier.
 
     Args:
         rule: The rule's name, such as `schema`.
-        path: JSON pointer into the observation's structured content.
+        path: JSON pointer into the observation's data: its structured content, else the JSON in its text.
         message: What is wrong, for a person.
+        severity: How bad it is.
+        evidence: What shows it: the values that disagree, the step that said otherwise.
     """
 
     rule: str
     path: str
     message: str
+    severity: Severity = "error"
+    evidence: Json = None
+
+    def to_json(self) -> dict[str, Json]:
+        """The violation as journals and reports keep it."""
+        out = {"rule": self.rule, "severity": self.severity, "path": self.path, "message": self.message}
+        return out if self.evidence is None else {**out, "evidence": self.evidence}
 
 
 @dataclass(slots=True)

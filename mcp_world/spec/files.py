@@ -125,7 +125,7 @@ def find(kind: str, name: str) -> Path:
                 return folder / f"{name}{suffix}"
     names = ", ".join(sorted(dict(shipped(kind)))) or "none"
     raise BadInput(
-        f"there is no file and no shipped spec of this name ({names})",
+        f"there is no file, and nothing that ships, of this name ({names})",
         where=name,
         do="Give a path or one of these names.",
     )

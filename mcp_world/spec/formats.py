@@ -8,7 +8,7 @@ import json
 import re
 from typing import Literal
 
-from mcp_world.core.types import Json
+from mcp_world.core.types import Json, Observation
 
 Format = Literal["empty", "json", "python", "csv", "markdown", "prose with json", "plain"]
 
@@ -58,6 +58,15 @@ def parse_python(text: str) -> Json:
         return json.loads(json.dumps(value, allow_nan=False)) if isinstance(value, dict | list) else None
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
+
+
+def data_of(observation: Observation) -> Json:
+    """The data of an observation: what is structured, else what its text is as JSON or Python's repr; else None."""
+    if observation.structured is not None:
+        return observation.structured
+    text = observation.text.strip()
+    value = parse_json(text)
+    return parse_python(text) if value is None else value
 
 
 def find_json(text: str) -> tuple[int, int, Json] | None:

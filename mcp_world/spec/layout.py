@@ -9,7 +9,7 @@ from mcp_world.spec.flatten import Flattener, types_of
 from mcp_world.spec.names import singular, words
 from mcp_world.spec.reading import Reading
 
-_LISTS = (
+LISTS = (
     "items",
     "results",
     "data",
@@ -23,9 +23,9 @@ _LISTS = (
     "hits",
     "list",
 )
-_WRAPPERS = ("data", "result", "item", "record", "resource", "object", "response", "payload", "output")
-_SIGNS = frozenset({"success", "ok", "deleted", "acknowledged", "removed", "done"})
-_ACKS = frozenset(
+WRAPPERS = ("data", "result", "item", "record", "resource", "object", "response", "payload", "output")
+SIGNS = frozenset({"success", "ok", "deleted", "acknowledged", "removed", "done"})
+ACKS = frozenset(
     {
         "success",
         "ok",
@@ -88,7 +88,7 @@ def _items(flattener: Flattener, node: Any, reading: Reading, depth: int) -> Lay
             continue
         item = _whole(flattener, inner["items"])
         stem = words(name)
-        score = 4 if stem and singular(stem[-1]) == last[0] else 3 if name.lower() in _LISTS else 0
+        score = 4 if stem and singular(stem[-1]) == last[0] else 3 if name.lower() in LISTS else 0
         score += 2 if "properties" in item else 0
         if score and (best is None or score > best[0]):
             best = (score, name)
@@ -104,7 +104,7 @@ def _items(flattener: Flattener, node: Any, reading: Reading, depth: int) -> Lay
         return Layout("items", (best[1],), _whole(flattener, properties[best[1]]).get("items", True))
     if depth < 2:
         for name, sub in properties.items():
-            if name.lower() in _WRAPPERS:
+            if name.lower() in WRAPPERS:
                 inner_layout = _items(flattener, sub, reading, depth + 1)
                 if inner_layout is not None:
                     return Layout("items", (name, *inner_layout.path), inner_layout.node)
@@ -121,16 +121,16 @@ def _entity(flattener: Flattener, node: Any, reading: Reading, depth: int) -> La
         inner = _whole(flattener, sub)
         stem = words(name)
         if "properties" in inner and (
-            stem == words(reading.kind) or stem[-1:] == last or (name.lower() in _WRAPPERS and len(properties) <= 4)
+            stem == words(reading.kind) or stem[-1:] == last or (name.lower() in WRAPPERS and len(properties) <= 4)
         ):
-            if depth < 2 and name.lower() in _WRAPPERS:
+            if depth < 2 and name.lower() in WRAPPERS:
                 deeper = _entity(flattener, sub, reading, depth + 1)
                 if deeper.shape == "entity":
                     return Layout("entity", (name, *deeper.path), deeper.node)
             return Layout("entity", (name,), sub)
-    if reading.writes and len(properties) <= 4 and {n.lower() for n in properties} & _SIGNS:
+    if reading.writes and len(properties) <= 4 and {n.lower() for n in properties} & SIGNS:
         return Layout("none")
-    if {n.lower() for n in properties} <= _ACKS - {"id"}:
+    if {n.lower() for n in properties} <= ACKS - {"id"}:
         return Layout("none")
     return Layout("entity", (), node)
 

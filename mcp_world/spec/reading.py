@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -133,6 +134,11 @@ class Reading:
     def writes(self) -> bool:
         """Whether the tool changes the world."""
         return self.verb in ("create", "update", "delete", "act", "upsert")
+
+    def filters_given(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether a call's arguments narrow a list: by a query, or by a filter that is not left at its default."""
+        names = (*self.filters, self.query) if self.query else self.filters
+        return any(arguments.get(name) not in (None, "", self.defaults.get(name)) for name in names)
 
 
 def is_natural(name: str) -> bool:

@@ -15,7 +15,7 @@ from mcp_world.engines import engine_for
 from mcp_world.engines.contract import Engine, Facts, Request
 from mcp_world.spec.load import load_one
 from mcp_world.spec.model import ServerSpec, Tool
-from mcp_world.verify.verdict import verify
+from mcp_world.verify.schema import conforms
 from mcp_world.world import arguments
 from mcp_world.world.journal import Journal
 from mcp_world.world.step import Step
@@ -154,7 +154,7 @@ class World:
             request = self._request(tool, action, previous, violations, attempt)
             prediction = await self.engine.predict(request)
             observation = prediction.observation
-            violations = prediction.violations or (() if prediction.verbatim else verify(tool, observation))
+            violations = prediction.violations or (() if prediction.verbatim else conforms(tool, observation))
             if violations or prediction.notes is not None:
                 notes.append(_note(prediction, violations))
             if not violations:

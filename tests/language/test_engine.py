@@ -11,7 +11,7 @@ from mcp_world import Action, World, load_one, parse
 from mcp_world.core.types import Observation
 from mcp_world.engines.language.engine import LanguageEngine
 from mcp_world.engines.language.model import ModelError, Reply
-from mcp_world.verify.verdict import verify
+from mcp_world.verify.schema import conforms
 from tests.conftest import REAL_SPECS, case, needs_shared, thing, tool
 from tests.language.fakes import Fake, Saying
 
@@ -138,7 +138,7 @@ async def test_an_answer_that_a_decoder_vouched_for_is_checked_in_full() -> None
     schema = case("length_beside_pattern")["schema"]
     here, _ = world([tool("get_part", {}, schema)], '{"sku": "A-1", "code": "aa:bb:cc:dd", "mail": "a@example.org"}')
     seen = await here.step(Action("get_part", {}))
-    assert verify(here.spec.tools[0], seen) == []
+    assert conforms(here.spec.tools[0], seen) == []
     assert not seen.is_error
 
 
@@ -185,7 +185,7 @@ async def test_what_reaches_the_agent_is_valid_with_a_broken_model(path: Any) ->
         for used in spec.tools:
             arguments = _arguments(used.raw.get("inputSchema") or {})
             seen = await here.step(Action(used.name, arguments))
-            assert verify(used, seen) == []
+            assert conforms(used, seen) == []
             json.dumps(seen.to_json(), allow_nan=False).encode()
             _as_good(seen, await plain.step(Action(used.name, arguments)))
         plain = World(spec, seed=3)

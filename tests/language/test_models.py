@@ -28,7 +28,7 @@ from mcp_world.engines.language.engine import LanguageEngine
 from mcp_world.engines.language.grammar import ERROR, Grammar
 from mcp_world.engines.language.model import LanguageModel, Message, Sampling
 from mcp_world.spec.schema import Schema
-from mcp_world.verify.verdict import verify
+from mcp_world.verify.schema import conforms
 from tests.conftest import ROOT, case
 
 pytestmark = [pytest.mark.anyio, pytest.mark.models]
@@ -193,7 +193,7 @@ async def test_every_step_of_a_world_is_valid(model: LanguageModel) -> None:
     for name in [tool.name for tool in spec.tools][:5]:
         tool = spec.by_name[name]
         seen = await world.step(Action(name, _arguments(tool.raw["inputSchema"])))
-        assert verify(tool, seen) == []
+        assert conforms(tool, seen) == []
         outcomes = [note["outcome"] for note in world.steps[-1].notes]
         assert set(outcomes) <= {"valid", "repaired", "refused", "fallback"}
         assert all(
@@ -207,7 +207,7 @@ async def test_a_keyword_that_the_decoder_ignores_costs_no_validity(model: Langu
     world = World(spec, engine=LanguageEngine(spec, model, "small", tries=1, limit=120), seed=5)
     for _ in range(3):
         seen = await world.step(Action("get_part", {}))
-        assert verify(spec.tools[0], seen) == []
+        assert conforms(spec.tools[0], seen) == []
 
 
 async def test_worlds_are_stepped_at_once_and_each_keeps_its_own(model: LanguageModel) -> None:
@@ -220,7 +220,7 @@ async def test_worlds_are_stepped_at_once_and_each_keeps_its_own(model: Language
             tg.start_soon(world.step, Action("get_current_weather", {"location": city}))
     for world, city in zip(worlds, cities, strict=True):
         assert [step.arguments for step in world.steps] == [{"location": city}]
-        assert verify(spec.by_name["get_current_weather"], world.steps[0].committed) == []
+        assert conforms(spec.by_name["get_current_weather"], world.steps[0].committed) == []
 
 
 async def test_a_long_world_never_overflows_the_context(model: LanguageModel) -> None:

@@ -6,22 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from mcp_world.core.clock import iso
 from mcp_world.core.ledger import Entity
-from mcp_world.core.types import Json, Observation
+from mcp_world.core.types import Json
 from mcp_world.engines.procedural.model import Plan
 from mcp_world.engines.procedural.population import Population
-from mcp_world.spec.formats import parse_json, parse_python
 
 _LONE = 3
 """How many members a wrapper around one list or one thing may have."""
-
-
-def data_of(observation: Observation) -> Json:
-    """The data of an observation: what is structured, else what its text is as JSON or Python's repr; else None."""
-    if observation.structured is not None:
-        return observation.structured
-    text = observation.text.strip()
-    value = parse_json(text)
-    return parse_python(text) if value is None else value
 
 
 def adopt(plan: Plan, arguments: Mapping[str, Json], data: Json, population: Population) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 from mcp_world.core.ledger import Entity
 from mcp_world.core.types import Json
-from mcp_world.engines.procedural import query
 from mcp_world.engines.procedural.model import Kind, Plan
 from mcp_world.engines.procedural.population import Population
 from mcp_world.engines.procedural.projection import Projector
+from mcp_world.spec import query
 from mcp_world.spec.names import singular, words
 
 

@@ -11,7 +11,7 @@ from mcp_world.core.seed import digest
 from mcp_world.core.types import Json, Observation, Prediction
 from mcp_world.engines.contract import Engine, Facts, Request
 from mcp_world.engines.procedural import members, operations, sql
-from mcp_world.engines.procedural.adopt import adopt, data_of, subject
+from mcp_world.engines.procedural.adopt import adopt, subject
 from mcp_world.engines.procedural.call import Outcome
 from mcp_world.engines.procedural.composite import absorb, compose, take
 from mcp_world.engines.procedural.fabricate import MISSING, Fabricator, Source
@@ -20,13 +20,14 @@ from mcp_world.engines.procedural.learned import Learned, failed, missing
 from mcp_world.engines.procedural.model import Model, Plan, schema_for
 from mcp_world.engines.procedural.population import Population, state
 from mcp_world.engines.procedural.projection import Projector
-from mcp_world.engines.procedural.query import cursor_for
 from mcp_world.engines.procedural.values import Values
 from mcp_world.engines.procedural.voice import Refusal, say, success
 from mcp_world.spec.flatten import types_of
+from mcp_world.spec.formats import data_of
 from mcp_world.spec.layout import Layout
 from mcp_world.spec.model import ServerSpec, Tool
 from mcp_world.spec.names import plural, spoken, words
+from mcp_world.spec.query import cursor_for
 
 _YES = frozenset({
     "success", "ok", "deleted", "updated", "acknowledged", "removed", "created", "done", "sent", "accepted", "succeeded",

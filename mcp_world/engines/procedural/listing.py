@@ -5,9 +5,9 @@ from __future__ import annotations
 from mcp_world.core.ledger import Entity, fits
 from mcp_world.core.seed import Rng
 from mcp_world.core.types import Json
-from mcp_world.engines.procedural import query
 from mcp_world.engines.procedural.call import Call, Outcome
 from mcp_world.engines.procedural.voice import bad_cursor
+from mcp_world.spec import query
 from mcp_world.spec.names import singular, words
 
 _DEFAULT_LIMIT = 30

@@ -13,10 +13,10 @@ from mcp_world.engines.procedural.fabricate import MISSING, Fabricator, Source
 from mcp_world.engines.procedural.heights import Unsatisfiable
 from mcp_world.engines.procedural.model import Kind, Model
 from mcp_world.engines.procedural.population import Population
-from mcp_world.engines.procedural.query import plain
 from mcp_world.engines.procedural.values import Hint
 from mcp_world.spec.flatten import admits, types_of
 from mcp_world.spec.names import plural, words
+from mcp_world.spec.query import plain
 
 _BIRTHS = frozenset({"created", "opened", "registered", "added", "posted", "sent", "joined"})
 _CHANGES = frozenset({"updated", "modified", "edited"})

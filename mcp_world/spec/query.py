@@ -1,4 +1,4 @@
-"""Filters, searches, sorts and pages over things, by a call's arguments."""
+"""Filters, searches, sorts and pages over records: what the arguments of a list ask for."""
 
 from __future__ import annotations
 
