@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
@@ -15,6 +15,18 @@ LATEST_HANDSHAKE = "2025-11-25"
 
 LATEST = "2026-07-28"
 """The first protocol version without a handshake, and the newest."""
+
+
+def leaves(value: Json) -> Iterator[Json]:
+    """The values inside a value that hold no others, in order; keys are none."""
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from leaves(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from leaves(inner)
+    else:
+        yield value
 
 
 _NONE: Mapping[str, Json] = MappingProxyType({})

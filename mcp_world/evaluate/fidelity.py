@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from mcp_world.core.types import Action, Json, Observation, RpcError
+from mcp_world.core.types import Action, Json, Observation, RpcError, leaves
 from mcp_world.engines import engine_for
 from mcp_world.spec.cassette import Call
 from mcp_world.spec.formats import find_json, format_of, parse_json, parse_python
@@ -145,19 +145,14 @@ def values_of(observation: Observation) -> Iterator[str]:
 
 
 def _values(value: Json) -> Iterator[str]:
-    if isinstance(value, dict):
-        for inner in value.values():
-            yield from _values(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _values(inner)
-    elif isinstance(value, str):
-        if len(value) > 60 or "\n" in value:
-            yield from _words(value)
-        elif value:
-            yield value
-    elif value is not None and not isinstance(value, bool):
-        yield str(value)
+    for leaf in leaves(value):
+        if isinstance(leaf, str):
+            if len(leaf) > 60 or "\n" in leaf:
+                yield from _words(leaf)
+            elif leaf:
+                yield leaf
+        elif leaf is not None and not isinstance(leaf, bool):
+            yield str(leaf)
 
 
 def _words(text: str) -> Iterator[str]:

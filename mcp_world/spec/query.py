@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from mcp_world.core.types import Json
+from mcp_world.core.types import Json, leaves
 from mcp_world.spec.names import singular, words
 
 T = TypeVar("T")
@@ -115,19 +115,8 @@ def search(text: str, fields: Iterable[str]) -> tuple[list[str], dict[str, str]]
 
 def contains(record: Json, wanted: Sequence[str]) -> int:
     """How many of the words stand somewhere in a record's texts."""
-    haystack = " ".join(_texts(record)).casefold()
+    haystack = " ".join(leaf for leaf in leaves(record) if isinstance(leaf, str)).casefold()
     return sum(1 for word in wanted if word in haystack or singular(word) in haystack)
-
-
-def _texts(value: Json) -> Iterable[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
 
 
 def sort_key(value: Json) -> tuple[int, float, str]:

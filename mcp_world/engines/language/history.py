@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from mcp_world.core.clock import iso
 from mcp_world.core.errors import BadInput
 from mcp_world.core.ledger import Entity, Ledger
-from mcp_world.core.types import Json
+from mcp_world.core.types import leaves
 from mcp_world.engines.contract import Past, Request
 from mcp_world.engines.language import prompt
 from mcp_world.engines.language.model import LanguageModel, Message
@@ -245,7 +245,7 @@ class Historian:
 
     async def _ledger(self, request: Request, most: int) -> str:
         """What is known of the things that a call may be about: those it names, then the latest of its kind."""
-        named = {str(leaf) for leaf in _leaves(dict(request.action.arguments))}
+        named = {str(leaf) for leaf in leaves(dict(request.action.arguments))}
         kind = self._kinds.get(request.tool.name)
         met = [e for e in request.ledger if e.origin == "fact" or _met(e)]
         met.sort(key=lambda e: (str(e.id) in named, e.kind == kind, e.changed or e.shown or 0), reverse=True)
@@ -282,14 +282,3 @@ class Historian:
 
 def _met(entity: Entity) -> bool:
     return entity.shown is not None or entity.changed is not None or entity.deleted is not None
-
-
-def _leaves(value: Json) -> Iterator[Json]:
-    if isinstance(value, dict):
-        for inner in value.values():
-            yield from _leaves(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _leaves(inner)
-    else:
-        yield value
