@@ -9,6 +9,7 @@ from typing import Literal
 from mcp_world.core.encoding import encode
 from mcp_world.core.types import Json
 from mcp_world.spec.cassette import Call
+from mcp_world.spec.schema import pointer_of
 
 Kind = Literal["added", "removed", "changed"]
 
@@ -116,7 +117,7 @@ def _changed(what: str, name: str, before: Json, after: Json, left_out: frozense
         for key in [*before, *(key for key in after if key not in before)]:
             if key in left_out:
                 continue
-            at = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
+            at = path + pointer_of([key])
             if key not in after:
                 out.append(Change(what, name, "removed", at, before=before[key]))
             elif key not in before:

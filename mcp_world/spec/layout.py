@@ -24,7 +24,7 @@ LISTS = (
     "list",
 )
 WRAPPERS = ("data", "result", "item", "record", "resource", "object", "response", "payload", "output")
-SIGNS = frozenset({"success", "ok", "deleted", "acknowledged", "removed", "done"})
+_SIGNS = frozenset({"success", "ok", "deleted", "acknowledged", "removed", "done"})
 ACKS = frozenset(
     {
         "success",
@@ -128,7 +128,7 @@ def _entity(flattener: Flattener, node: Any, reading: Reading, depth: int) -> La
                 if deeper.shape == "entity":
                     return Layout("entity", (name, *deeper.path), deeper.node)
             return Layout("entity", (name,), sub)
-    if reading.writes and len(properties) <= 4 and {n.lower() for n in properties} & SIGNS:
+    if reading.writes and len(properties) <= 4 and {n.lower() for n in properties} & _SIGNS:
         return Layout("none")
     if {n.lower() for n in properties} <= ACKS - {"id"}:
         return Layout("none")

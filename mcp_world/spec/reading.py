@@ -135,6 +135,10 @@ class Reading:
         """Whether the tool changes the world."""
         return self.verb in ("create", "update", "delete", "act", "upsert")
 
+    def scope_of(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """What a call's things belong to, by argument."""
+        return {name: arguments[name] for name in self.scope if arguments.get(name) is not None}
+
     def filters_given(self, arguments: Mapping[str, Any]) -> bool:
         """Whether a call's arguments narrow a list: by a query, or by a filter that is not left at its default."""
         names = (*self.filters, self.query) if self.query else self.filters

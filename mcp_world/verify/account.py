@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from mcp_world.core.encoding import encode
 from mcp_world.core.ledger import fits
 from mcp_world.core.types import Json
 from mcp_world.spec.names import words
@@ -109,7 +108,7 @@ class Account:
 
     def answer(self, seen: Seen) -> Answer | None:
         """What the same question was answered with, if nothing may have changed since."""
-        found = self.answers.get(question(seen))
+        found = self.answers.get(seen.question())
         return found if found is not None and found.step >= self.last_write else None
 
     def add(self, seen: Seen) -> None:
@@ -120,7 +119,7 @@ class Account:
             if seen.reading.verb == "call" or seen.reading.items_arg:
                 self.last_call = seen.step
         elif not seen.failed:
-            self.answers[question(seen)] = Answer(seen.step, seen.data, seen.observation.text)
+            self.answers[seen.question()] = Answer(seen.step, seen.data, seen.observation.text)
             if seen.listing is not None:
                 self._page(seen)
         if seen.reading.verb == "delete":
@@ -208,8 +207,3 @@ def stated_by(seen: Seen, fields: Mapping[str, Json]) -> dict[str, Json]:
         return {}
     by_words = {words(name): name for name in fields}
     return {by_words[words(n)]: v for n, v in given.items() if words(n) in by_words and v is not None}
-
-
-def question(seen: Seen) -> bytes:
-    """What tells one question from others: the tool and its arguments."""
-    return encode([seen.tool.name, sorted(seen.arguments.items())])

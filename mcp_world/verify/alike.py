@@ -1,15 +1,20 @@
-"""Whether two values say the same, though they are written differently."""
+"""Whether two values say the same, though they are written differently or at different times."""
 
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
+from datetime import datetime
 
+from mcp_world.core.clock import parse_time
+from mcp_world.core.errors import BadInput
 from mcp_world.core.types import Json
 from mcp_world.spec.names import words
 from mcp_world.spec.query import plain
 
 _CUT = ("…", "...")
+_MOVING = frozenset({"accessed", "viewed", "views", "view", "age", "elapsed", "uptime", "seen", "now", "cursor", "score",
+                     "rank", "relevance", "etag", "position", "duration", "highlight", "snippet", "similarity", "distance"})  # fmt: skip
+"""Words of fields that move by themselves, or that speak of the call rather than of the thing."""
 
 
 def alike(said: Json, shown: Json) -> bool:
@@ -42,10 +47,20 @@ def moment(value: Json) -> datetime | None:
     if not isinstance(value, str) or not 10 <= len(value) <= 40 or not value[:4].isdigit():
         return None
     try:
-        found = datetime.fromisoformat(value)
-    except ValueError:
+        return parse_time(value)
+    except BadInput:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def moves(name: str) -> bool:
+    """Whether a field may change with nothing written."""
+    return bool(_MOVING.intersection(words(name)))
+
+
+def short(value: object) -> str:
+    """A value as a message shows it."""
+    text = repr(value)
+    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def _empty(value: Json) -> bool:

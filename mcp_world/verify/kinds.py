@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from mcp_world.core.types import Json
 from mcp_world.spec.model import ServerSpec
 from mcp_world.spec.names import words
-from mcp_world.spec.reading import Reading, is_natural
+from mcp_world.spec.reading import Reading
 from mcp_world.spec.server_reading import read_together
 
 _TAILS = ("id", "number", "key", "uuid", "uid", "iid", "sha", "ts", "slug", "arn")
@@ -39,10 +39,6 @@ class Kinds:
         if found is None:
             found = self._fields[key] = self._identifier(kind, record)
         return found
-
-    def natural(self, field_name: str) -> bool:
-        """Whether people make up the ids of a field: then a second thing of one id replaces the first."""
-        return is_natural(field_name)
 
     def _identifier(self, kind: str, record: Mapping[str, Json]) -> str:
         noun = words(kind.rsplit(".", 1)[-1])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcp_world.core.encoding import encode
 from mcp_world.core.types import Json
 from mcp_world.spec.names import words
 from mcp_world.verify.seen import Seen
@@ -13,8 +12,7 @@ from mcp_world.verify.seen import Seen
 def series(seen: Seen) -> bytes:
     """What the pages of one list have in common: the question without the place in it."""
     reading = seen.reading
-    moving = {reading.page, reading.offset, reading.cursor}
-    return encode([seen.tool.name, sorted(item for item in seen.arguments.items() if item[0] not in moving)])
+    return seen.question(reading.page, reading.offset, reading.cursor)
 
 
 def place_of(seen: Seen) -> Json:

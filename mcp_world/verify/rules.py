@@ -146,9 +146,12 @@ class Pack:
         for rule in self.rules:
             if not rule.match.tool(names, seen.tool.annotations):
                 continue
-            for name in rule.uses - there.keys():
-                there[name] = _variable(name, seen, account)
-            if "record" not in rule.uses:
+            if not there:
+                there = _plain(seen) | {"step": seen.step, "previous": account.last and _plain(account.last)}
+            uses = rule.uses
+            if "ledger" in uses and "ledger" not in there:
+                there["ledger"] = account.to_json()  # only where it is spoken of, for it grows with the episode
+            if "record" not in uses:
                 yield from _judged(rule, there, "")
                 continue
             for record in seen.records:
@@ -169,20 +172,8 @@ def _judged(rule: Rule, variables: Mapping[str, Json], path: str) -> Iterator[Vi
         yield Violation(rule.name, path, message, rule.severity)
 
 
-def _variable(name: str, seen: Seen, account: Account) -> Json:
-    """What expressions see of a step under a name."""
-    if name == "ledger":
-        return account.to_json()
-    if name == "step":
-        return seen.step
-    if name == "previous":
-        return None if account.last is None else _plain(account.last)
-    if name == "record":
-        return None
-    return _plain(seen)[name]
-
-
 def _plain(seen: Seen) -> dict[str, Json]:
+    """What expressions see of a step."""
     return {
         "tool": seen.tool.name, "args": dict(seen.arguments), "result": seen.data, "text": seen.observation.text,
         "is_error": seen.failed,

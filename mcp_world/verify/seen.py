@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from mcp_world.core.encoding import encode
 from mcp_world.core.types import Action, Json, Observation
 from mcp_world.spec.formats import data_of
 from mcp_world.spec.layout import ACKS, LISTS, WRAPPERS
 from mcp_world.spec.model import Tool
 from mcp_world.spec.names import singular, words
 from mcp_world.spec.reading import Reading
+from mcp_world.spec.schema import pointer_of
 from mcp_world.verify.kinds import Kinds
 
 
@@ -45,6 +47,7 @@ class Seen:
         data: The observation's data: structured content, else the JSON or the Python repr in its text, else None.
         records: The things that it shows.
         listing: JSON pointer to the list that they stand in, or None where the tool lists nothing.
+        listed: The length of that list.
         scope: What the things belong to, by argument.
     """
 
@@ -57,6 +60,7 @@ class Seen:
     data: Json
     records: tuple[Record, ...]
     listing: str | None
+    listed: int
     scope: Mapping[str, Json]
 
     @property
@@ -71,6 +75,10 @@ class Seen:
         if isinstance(hint, bool):
             return not hint
         return self.reading.verb not in ("list", "get", "search", "count")
+
+    def question(self, *without: str) -> bytes:
+        """What tells one question from others: the tool and its arguments, but for some of them."""
+        return encode([self.tool.name, sorted(item for item in self.arguments.items() if item[0] not in without)])
 
     @property
     def asked_ids(self) -> tuple[str, ...]:
@@ -89,11 +97,6 @@ def spelled(id: Json) -> str:
     return str(int(id)) if isinstance(id, float) and id.is_integer() else str(id)
 
 
-def pointer(*parts: object) -> str:
-    """A JSON pointer (RFC 6901) to a place."""
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
-
-
 def see(kinds: Kinds, tool: Tool, action: Action, observation: Observation, step: int) -> Seen:
     """Look at a step.
 
@@ -106,12 +109,13 @@ def see(kinds: Kinds, tool: Tool, action: Action, observation: Observation, step
     """
     reading, kind = kinds.readings[tool.name], kinds.names[tool.name]
     data = None if observation.is_error else data_of(observation)
-    listing: str | None = None
+    listing, listed = None, 0
     records: tuple[Record, ...] = ()
     if data is not None and reading.verb not in ("call", "delete", "count"):
         found = _list_in(data, reading) if reading.verb in ("list", "search") else None
         if found is not None:
             listing, items = found
+            listed = len(items)
             records = tuple(
                 _record(kinds, kind, f"{listing}/{index}", item)
                 for index, item in enumerate(items)
@@ -119,8 +123,8 @@ def see(kinds: Kinds, tool: Tool, action: Action, observation: Observation, step
             )
         elif reading.verb not in ("list", "search") and not reading.items_arg and not reading.id_list:
             records = tuple(_record(kinds, kind, path, thing) for path, thing in _thing_in(data, reading))
-    scope = {name: action.arguments[name] for name in reading.scope if action.arguments.get(name) is not None}
-    return Seen(step, tool, reading, kind, action.arguments, observation, data, records, listing, scope)
+    scope = reading.scope_of(action.arguments)
+    return Seen(step, tool, reading, kind, action.arguments, observation, data, records, listing, listed, scope)
 
 
 def _record(kinds: Kinds, kind: str, path: str, fields: Mapping[str, Json]) -> Record:
@@ -142,13 +146,13 @@ def _list_in(data: Json, reading: Reading, at: str = "", depth: int = 0) -> tupl
     of_things = [n for n, value in lists.items() if value and all(isinstance(item, dict) for item in value)]
     for names in (named, usual, of_things):
         if len(names) == 1:
-            return at + pointer(names[0]), lists[names[0]]
+            return at + pointer_of([names[0]]), lists[names[0]]
         if names:
             return None
     if depth < 2:
         for name in WRAPPERS:
             if isinstance(data.get(name), dict):
-                return _list_in(data[name], reading, at + pointer(name), depth + 1)
+                return _list_in(data[name], reading, at + pointer_of([name]), depth + 1)
     return None
 
 
@@ -161,7 +165,7 @@ def _thing_in(data: Json, reading: Reading, at: str = "", depth: int = 0) -> Ite
         own = words(name) == noun or (noun and words(name)[-1:] == noun[-1:])
         wrapper = name.lower() in WRAPPERS and len(data) <= 4
         if isinstance(value, dict) and (own or wrapper) and depth < 2:
-            yield from _thing_in(value, reading, at + pointer(name), depth + 1)
+            yield from _thing_in(value, reading, at + pointer_of([name]), depth + 1)
             return
     if data and not {name.lower() for name in data} <= ACKS - {"id"} and not _wrapped_text(data):
         yield at, data

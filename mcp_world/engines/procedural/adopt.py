@@ -26,7 +26,7 @@ def adopt(plan: Plan, arguments: Mapping[str, Json], data: Json, population: Pop
     reading, kind, ledger = plan.reading, plan.kind, population.ledger
     if data is None or plan.lists or reading.items_arg or reading.verb in ("delete", "call", "count"):
         return
-    scope = {name: arguments[name] for name in reading.scope if arguments.get(name) is not None}
+    scope = reading.scope_of(arguments)
     if reading.verb in ("list", "search"):
         for record in _records(plan, data):
             id = record.get(kind.id_field)
@@ -54,7 +54,7 @@ def subject(plan: Plan, arguments: Mapping[str, Json], population: Population) -
     if reading.verb == "create":
         made = [e for e in ledger.of(kind.name) if e.origin == "made" and e.changed == ledger.step]
         return made[-1] if made else None
-    scope = {name: arguments[name] for name in reading.scope if arguments.get(name) is not None}
+    scope = reading.scope_of(arguments)
     if not reading.id_arg:
         known = population.known(kind, scope)
         return known[0] if known else None

@@ -8,11 +8,11 @@ from mcp_world.core.types import Json, Violation
 from mcp_world.spec.flatten import types_of
 from mcp_world.spec.names import words
 from mcp_world.spec.query import bound_of, matches, sort_field, sort_key, within
+from mcp_world.spec.schema import pointer_of
 from mcp_world.verify.account import Account, stated_by
-from mcp_world.verify.alike import alike
-from mcp_world.verify.consistency.read_after_write import short
+from mcp_world.verify.alike import alike, short
 from mcp_world.verify.listing import limit_of
-from mcp_world.verify.seen import Seen, pointer, spelled
+from mcp_world.verify.seen import Seen, spelled
 
 
 def arguments_respected(seen: Seen, account: Account) -> Iterator[Violation]:
@@ -61,7 +61,7 @@ def _order(seen: Seen) -> Iterator[Violation]:
         if first > second:
             yield Violation(
                 "arguments-respected/sort",
-                seen.records[index].path + pointer(name),
+                seen.records[index].path + pointer_of([name]),
                 f"sorted by {name} {'down' if down else 'up'}, {short(values[index])} does not come after {short(values[index - 1])}",
                 evidence={"before": values[index - 1], "now": values[index]},
             )
@@ -95,7 +95,7 @@ def _filters(seen: Seen) -> Iterator[Violation]:
             sure = "enum" in schema or "boolean" in types_of(schema) or argument in reading.scope
             yield Violation(
                 "arguments-respected/filter",
-                record.path + pointer(name),
+                record.path + pointer_of([name]),
                 f"{argument} is {short(wanted)}, and {name} is {short(value)}",
                 severity="error" if sure else "warning",
                 evidence={"asked": wanted, "shown": value},
@@ -114,7 +114,7 @@ def _bound(seen: Seen, argument: str, wanted: Json, path: str, fields: object) -
     if type(value) is type(wanted) and not isinstance(value, bool) and not within(value, wanted, side):
         yield Violation(
             "arguments-respected/filter",
-            path + pointer(name),
+            path + pointer_of([name]),
             f"{argument} is {short(wanted)}, and {name} is {short(value)}",
             severity="warning",
             evidence={"asked": wanted, "shown": value},
@@ -133,13 +133,11 @@ def _asked(seen: Seen) -> Iterator[Violation]:
     renamed = seen.reading.writes and any(spelled(value) == shown for value in seen.arguments.values())
     if not shown or renamed or alike(asked[0], shown) or alike(shown, asked[0]):
         return
-    if own != record.id_field and any(spelled(v).casefold() == asked[0].casefold() for v in record.fields.values()):
-        return  # named by another of its fields: a login for an id
     if any(spelled(value).casefold() == asked[0].casefold() for value in record.fields.values()):
-        return
+        return  # named by another of its fields: a login for an id
     yield Violation(
         "arguments-respected/id",
-        record.path + pointer(own),
+        record.path + pointer_of([own]),
         f"{argument} is {short(seen.arguments.get(argument))}, and {own} is {short(record.fields[own])}",
         evidence={"asked": asked[0], "shown": record.fields[own]},
     )
@@ -160,7 +158,7 @@ def _given(seen: Seen) -> Iterator[Violation]:
                 continue  # shown in another form: a name as an object, a number as a text
             yield Violation(
                 "arguments-respected/given",
-                record.path + pointer(name),
+                record.path + pointer_of([name]),
                 f"{name} was given as {short(value)}, and is shown as {short(shown)}",
                 evidence={"given": value, "shown": shown},
             )

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from mcp_world.core.types import Violation
 from mcp_world.spec.names import words
+from mcp_world.spec.schema import pointer_of
 from mcp_world.verify.account import Account
-from mcp_world.verify.alike import alike
-from mcp_world.verify.consistency.read_after_write import short
-from mcp_world.verify.seen import Seen, pointer
+from mcp_world.verify.alike import alike, short
+from mcp_world.verify.seen import Seen
 
 _IMMUTABLE = frozenset({
     ("id",), ("uuid",), ("guid",), ("node", "id"), ("created",), ("created", "at"), ("created", "on"), ("created", "by"),
@@ -33,7 +33,7 @@ def immutable_fields(seen: Seen, account: Account) -> Iterator[Violation]:
             if not alike(known, value):
                 yield Violation(
                     "immutable-fields",
-                    record.path + pointer(name),
+                    record.path + pointer_of([name]),
                     f"{thing.kind} {thing.id}: {name} was {short(known)} in step {thing.said[name]}, and never changes",
                     evidence={"step": thing.said[name], "before": known, "now": value},
                 )

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mcp_world.core.types import Violation
-from mcp_world.spec.names import words
+from mcp_world.spec.schema import pointer_of
 from mcp_world.verify.account import Account
-from mcp_world.verify.alike import alike, moment
-from mcp_world.verify.seen import Seen, pointer
-
-_MOVING = frozenset({"accessed", "viewed", "views", "view", "age", "elapsed", "uptime", "seen", "now", "cursor", "score",
-                     "rank", "relevance", "etag", "position", "duration", "highlight", "snippet", "similarity", "distance"})  # fmt: skip
-"""Words of fields that move by themselves, or that speak of the call rather than of the thing."""
+from mcp_world.verify.alike import alike, moment, moves, short
+from mcp_world.verify.seen import Seen
 
 
 def read_after_write(seen: Seen, account: Account) -> Iterator[Violation]:
@@ -33,21 +29,10 @@ def read_after_write(seen: Seen, account: Account) -> Iterator[Violation]:
             how = "set" if thing.stated.get(name) == step else "shown"
             yield Violation(
                 "read-after-write",
-                record.path + pointer(name),
+                record.path + pointer_of([name]),
                 f"{thing.kind} {thing.id}: {name} was {how} as {short(known)} in step {step}",
                 evidence={"step": step, "before": known, "now": value},
             )
-
-
-def moves(name: str) -> bool:
-    """Whether a field may change with nothing written."""
-    return bool(_MOVING.intersection(words(name)))
-
-
-def short(value: object) -> str:
-    """A value as a message shows it."""
-    text = repr(value)
-    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def _shorter(known: object, value: object) -> bool:

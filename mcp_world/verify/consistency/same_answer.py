@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from mcp_world.core.types import Json, Violation
 from mcp_world.spec.names import words
+from mcp_world.spec.schema import pointer_of
 from mcp_world.verify.account import Account
-from mcp_world.verify.alike import alike, moment
-from mcp_world.verify.consistency.read_after_write import moves, short
-from mcp_world.verify.seen import Seen, pointer
+from mcp_world.verify.alike import alike, moment, moves, short
+from mcp_world.verify.seen import Seen
 
 _CHANCE = frozenset({"random", "shuffle", "sample", "now", "time", "clock", "date", "poll", "wait", "next", "more", "receive", "pop",
                      "tail", "stream", "latest", "generate", "uuid", "monitor", "watch", "live", "progress", "stats",
@@ -61,7 +61,7 @@ def _members(old: Mapping[str, Json], new: Mapping[str, Json], path: str) -> tup
     for name in dict.fromkeys((*old, *new)):
         if moves(name) or {"ms", "took", "request", "cached", "time"}.intersection(words(name)):
             continue
-        found = _difference(old.get(name), new.get(name), path + pointer(name))
+        found = _difference(old.get(name), new.get(name), path + pointer_of([name]))
         if found is not None:
             return found
     return None

@@ -7,9 +7,10 @@ from datetime import datetime
 
 from mcp_world.core.types import Json, Violation
 from mcp_world.spec.names import words
+from mcp_world.spec.schema import pointer_of
 from mcp_world.verify.account import Account
 from mcp_world.verify.alike import moment
-from mcp_world.verify.seen import Record, Seen, pointer
+from mcp_world.verify.seen import Record, Seen
 
 _MADE = frozenset({("created",), ("created", "at"), ("created", "on"), ("created", "time"), ("creation", "time"),
                    ("creation", "timestamp"), ("date", "created"), ("created", "date"), ("creation", "date")})  # fmt: skip
@@ -67,7 +68,7 @@ def _before(fields: Mapping[str, Json], name: str, time: datetime, other_name: s
 def _wrong(record: Record, name: str, message: str, other: Json) -> Violation:
     return Violation(
         "time-forward",
-        record.path + pointer(name),
+        record.path + pointer_of([name]),
         message,
         evidence={"time": record.fields[name], "other": other},
     )

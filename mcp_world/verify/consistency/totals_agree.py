@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mcp_world.core.types import Json, Violation
+from mcp_world.core.types import Violation
 from mcp_world.spec.names import kind_of, words
+from mcp_world.spec.schema import pointer_of
 from mcp_world.verify.account import Account
 from mcp_world.verify.listing import envelope, limit_of, more_of, place_of, total_of
 from mcp_world.verify.seen import Seen
@@ -18,7 +19,7 @@ def totals_agree(seen: Seen, account: Account) -> Iterator[Violation]:
     yield from _counts(seen)
     if seen.failed or seen.listing is None or not seen.data:
         return
-    listed = len(_at(seen.data, seen.listing))
+    listed = seen.listed
     around = envelope(seen)
     total, more = total_of(seen), more_of(seen)
     first = place_of(seen) in (None, 1)
@@ -50,17 +51,11 @@ def _counts(seen: Seen) -> Iterator[Violation]:
             beside = lists.get(kind_of("_".join(parts[:-1])))
             if beside is not None and value < len(beside[1]):
                 yield _wrong(
-                    f"{record.path}/{name}",
+                    record.path + pointer_of([name]),
                     f"{name} is {value}, and {beside[0]} holds {len(beside[1])}",
                     value,
                     len(beside[1]),
                 )
-
-
-def _at(data: Json, path: str) -> list[Json]:
-    for part in path.split("/")[1:]:
-        data = data[part.replace("~1", "/").replace("~0", "~")]
-    return data if isinstance(data, list) else []
 
 
 def _wrong(path: str, message: str, said: int, listed: int) -> Violation:

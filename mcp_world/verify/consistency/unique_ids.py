@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from mcp_world.core.types import Json, Violation
 from mcp_world.spec.names import words
 from mcp_world.spec.reading import is_natural
+from mcp_world.spec.schema import pointer_of
 from mcp_world.verify.account import Account
 from mcp_world.verify.seen import Record, Seen
 
@@ -28,7 +29,7 @@ def unique_ids(seen: Seen, account: Account) -> Iterator[Violation]:
             if thing is not None:
                 yield Violation(
                     "unique-ids",
-                    f"{record.path}/{record.id_field}",
+                    record.path + pointer_of([record.id_field]),
                     f"{seen.kind} {record.id} exists already, and this call was to make a new one",
                     evidence={"id": record.id, "made": thing.made, "gone": thing.gone},
                 )
